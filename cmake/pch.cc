@@ -1,0 +1,1 @@
+// Holds the precompiled header for the rooms that use Asio (cmake/room.cmake).
