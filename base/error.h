@@ -16,7 +16,7 @@ enum class Errc : std::uint8_t {
   not_found,            ///< Not here. It may be at another origin, or in a backend.
   digest_mismatch,      ///< The bytes do not hash to the digest they were sent under.
   corrupt,              ///< Bytes at rest are not the bytes that were committed. Never retried.
-  busy,                 ///< A limit is reached: memory, disk, queue. Worth another try, later or elsewhere.
+  busy,                 ///< A limit is reached: memory, disk, queue. Try again later, or elsewhere.
   pinned,               ///< The blob may not go: somebody still has to be sent a copy.
   timed_out,            ///< The deadline passed first. The work may still have happened.
   unavailable,          ///< A peer or a backend could not be reached.

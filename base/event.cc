@@ -46,4 +46,9 @@ Task<bool> Event::wait_for(std::chrono::milliseconds limit) {
   co_return set_;
 }
 
+Task<> Event::wait() {
+  while (!co_await wait_for(std::chrono::hours(1))) {
+  }
+}
+
 }  // namespace orlop

@@ -26,6 +26,8 @@ class Event {
 
   /// True once it is set; false if `limit` passed first.
   Task<bool> wait_for(std::chrono::milliseconds limit);
+  /// For what is sure to be set: work that was handed to a pool.
+  Task<> wait();
 
  private:
   struct Waiter;

@@ -32,9 +32,7 @@ spdlog::logger& logger() {
   return *instance;
 }
 
-bool is_plain(char c) {
-  return c > ' ' && c < 0x7f && c != '"' && c != '\\' && c != '=';
-}
+bool is_plain(char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\' && c != '='; }
 
 }  // namespace
 

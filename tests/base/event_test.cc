@@ -1,9 +1,8 @@
 #include "base/event.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
-
-#include "base/async.h"
 
 namespace orlop {
 namespace {
@@ -41,29 +40,6 @@ TEST_CASE("event: says when the limit passed first") {
   io.run();
 
   CHECK_FALSE(set);
-}
-
-TEST_CASE("run_on: works elsewhere and resumes here") {
-  asio::io_context io;
-  asio::thread_pool pool(2);
-  std::thread::id worked;
-  std::thread::id resumed;
-  const auto here = std::this_thread::get_id();
-  auto job = [&]() -> Task<> {
-    const auto sum = co_await run_on(pool, [&] {
-      worked = std::this_thread::get_id();
-      return 42;
-    });
-    CHECK(sum == 42);
-    resumed = std::this_thread::get_id();
-  };
-  asio::co_spawn(io, job(), rethrow);
-  // run() would return while only the pool has work: reactors hold a guard for this reason.
-  auto guard = asio::make_work_guard(io);
-  while (resumed == std::thread::id()) io.run_one();
-
-  CHECK(worked != here);
-  CHECK(resumed == here);
 }
 
 }  // namespace

@@ -1,0 +1,309 @@
+#include "config/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "config/scalars.h"
+#include "config/size.h"
+
+namespace orlop {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kForEver = std::chrono::hours(24 * 365 * 100);
+constexpr nanoseconds kTimeMax = std::chrono::hours(24 * 365);
+
+template <class Value>
+using Choice = std::pair<std::string_view, Value>;
+
+/// The merged tree, read by dotted path. What is absent leaves its target as it is.
+class Settings {
+ public:
+  Settings(const Node& root, Findings& findings) : root_(root), findings_(findings) {}
+
+  const Node* find(std::string_view path) const {
+    const Node* node = &root_;
+    while (node != nullptr && !path.empty()) {
+      const auto dot = path.find('.');
+      node = node->find(path.substr(0, dot));
+      path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+    }
+    return node;
+  }
+
+  void mistake(const std::string& path, const std::string& what) {
+    findings_.mistake(*find(path), path, what);
+  }
+
+  std::string text(std::string_view path) const {
+    const auto* node = find(path);
+    return node == nullptr ? std::string() : node->text;
+  }
+
+  bool boolean(std::string_view path) const {
+    const auto* node = find(path);
+    return node != nullptr && as_boolean(*node) == true;
+  }
+
+  template <class Number>
+  void integer(const std::string& path, std::int64_t least, std::int64_t most, Number& target) {
+    const auto* node = find(path);
+    const auto value = node == nullptr ? std::nullopt : as_integer(*node);
+    if (!value) return;
+    if (*value < least || *value > most) {
+      return mistake(path, "expected " + std::to_string(least) + " to " + std::to_string(most));
+    }
+    target = static_cast<Number>(*value);
+  }
+
+  template <class Number>
+  void size(const std::string& path, std::uint64_t least, std::uint64_t most, Number& target) {
+    const auto* node = find(path);
+    const auto value = node == nullptr ? std::nullopt : as_size(*node);
+    if (!value) return;
+    if (*value < least || *value > most) {
+      return mistake(
+          path, "expected " + std::to_string(least) + " to " + std::to_string(most) + " bytes");
+    }
+    target = static_cast<Number>(*value);
+  }
+
+  void duration(const std::string& path, nanoseconds least, nanoseconds& target) {
+    const auto* node = find(path);
+    const auto value = node == nullptr ? std::nullopt : as_duration(*node);
+    if (!value) return;
+    if (*value < least) {
+      return mistake(path, least > nanoseconds(0)
+                               ? "expected at least " +
+                                     std::to_string(least / std::chrono::milliseconds(1)) + "ms"
+                               : "expected no negative time");
+    }
+    if (*value > kTimeMax) return mistake(path, "expected at most a year, 8760h");
+    target = *value;
+  }
+
+  template <class Value, std::size_t count>
+  void choice(const std::string& path, const std::array<Choice<Value>, count>& choices,
+              Value& target) {
+    const auto* node = find(path);
+    if (node == nullptr) return;
+    std::string names;
+    for (const auto& [name, value] : choices) {
+      if (name == node->text) {
+        target = value;
+        return;
+      }
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    mistake(path, "expected one of " + names + ", got " + log_escaped(node->text));
+  }
+
+ private:
+  const Node& root_;
+  Findings& findings_;
+};
+
+std::filesystem::path folder(const Settings& settings, std::string_view path) {
+  const auto text = settings.text(path);
+  if (text.empty()) return {};
+  auto normal = std::filesystem::path(text).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();  // Without the last slash.
+}
+
+void read_folders(Settings& settings, const std::string& config_file, Config& config,
+                  Findings& findings) {
+  config.upload_dir = folder(settings, "castore.upload_dir");
+  config.cache_dir = folder(settings, "castore.cache_dir");
+  config.database_dir = folder(settings, "store.database_dir");
+  for (const auto* path : {"castore.upload_dir", "castore.cache_dir"}) {
+    if (!settings.text(path).empty()) continue;
+    findings.mistakes.push_back(config_file + ": " + path +
+                                ": not set; write the folder, or give -data DIR");
+  }
+  if (config.cache_dir.empty() || config.upload_dir.empty()) return;
+  if (config.database_dir.empty()) config.database_dir = config.cache_dir.parent_path() / "orlop";
+
+  const std::array<std::pair<const char*, const std::filesystem::path*>, 3> folders = {
+      {{"castore.upload_dir", &config.upload_dir},
+       {"castore.cache_dir", &config.cache_dir},
+       {"store.database_dir", &config.database_dir}}};
+  for (std::size_t i = 1; i < folders.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (*folders[i].second != *folders[j].second) continue;
+      const auto* named =
+          settings.find(folders[i].first) != nullptr ? folders[i].first : folders[j].first;
+      settings.mistake(named, std::string(folders[i].first) + " and " + folders[j].first +
+                                  " are the same folder");
+    }
+  }
+}
+
+void read_pieces(Settings& settings, const std::string& config_file, Config& config,
+                 Findings& findings) {
+  const auto* lengths = settings.find("metainfogen.piece_lengths");
+  if (lengths == nullptr || lengths->children.empty()) {
+    findings.mistakes.push_back(config_file +
+                                ": metainfogen.piece_lengths: required, there is no default with "
+                                "-config; Kraken's own is {0: 4MB}");
+    return;
+  }
+  constexpr auto kLengthMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  config.piece_lengths.clear();
+  for (const auto& entry : lengths->children) {
+    const auto least_blob = parse_size(entry.key);
+    const auto length = as_size(entry);
+    if (!least_blob || !length) continue;  // check_layer() has said it.
+    if (*length == 0 || *length > kLengthMax || *least_blob > kLengthMax) {
+      findings.mistake(entry, "metainfogen.piece_lengths", "a piece has 1 to 2^63-1 bytes");
+    }
+    config.piece_lengths[*least_blob] = *length;
+  }
+}
+
+void read_peer_id(Settings& settings, const std::string& config_file, Config& config,
+                  Findings& findings) {
+  if (settings.find("peer_id_factory") == nullptr) {
+    findings.mistakes.push_back(config_file +
+                                ": peer_id_factory: required, there is no default with -config; "
+                                "write addr_hash or random");
+    return;
+  }
+  using Factory = Config::PeerIdFactory;
+  constexpr std::array<Choice<Factory>, 2> kFactories = {
+      {{"addr_hash", Factory::addr_hash}, {"random", Factory::random}}};
+  settings.choice("peer_id_factory", kFactories, config.peer_id_factory);
+}
+
+void read_store(Settings& settings, Config& config) {
+  using Durability = Config::Durability;
+  constexpr std::array<Choice<Durability>, 3> kDurabilities = {
+      {{"always", Durability::always}, {"group", Durability::group}, {"never", Durability::never}}};
+  settings.choice("store.durability", kDurabilities, config.durability);
+
+  using GroupSync = Config::GroupSync;
+  constexpr std::array<Choice<GroupSync>, 2> kSyncs = {
+      {{"syncfs", GroupSync::syncfs}, {"fsync", GroupSync::fsync}}};
+  settings.choice("store.group_sync", kSyncs, config.group_sync);
+
+  constexpr auto kBytesMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  settings.size("store.free_bytes_min", 0, kBytesMax, config.free_bytes_min);
+  settings.size("store.upload_bytes_max", 1, kBytesMax, config.upload_bytes_max);
+  settings.integer("store.uploads_max", 1, 10'000'000, config.uploads_max);
+
+  // As in Kraken, zero means the default: an upload always gets old some day.
+  const auto tti = config.upload_tti;
+  settings.duration("castore.upload_cleanup.tti", nanoseconds(0), config.upload_tti);
+  if (config.upload_tti == nanoseconds(0)) config.upload_tti = tti;
+  if (settings.boolean("castore.upload_cleanup.disabled")) config.upload_tti = kForEver;
+  config.evict_unbacked = settings.boolean("castore.cache_cleanup.evict_unbacked");
+}
+
+void read_server(Settings& settings, Config& config) {
+  constexpr auto kMoment = std::chrono::milliseconds(1);
+  settings.integer("server.reactors", 0, 1024, config.reactors);
+  settings.duration("server.lame_duck", nanoseconds(0), config.lame_duck);
+  settings.duration("server.drain_limit", nanoseconds(0), config.drain_limit);
+  settings.size("server.header_bytes_max", 1024, 16 << 20, config.header_bytes_max);
+  settings.duration("server.idle_timeout", kMoment, config.idle_timeout);
+  settings.duration("server.progress_timeout", kMoment, config.progress_timeout);
+  settings.integer("server.connections_max", 1, 10'000'000, config.connections_max);
+}
+
+void read_admin(const Settings& settings, Config& config, Findings& findings) {
+  const auto* blocks = settings.find("admin.allow");
+  if (blocks == nullptr) return;
+  for (const auto& item : blocks->children) {
+    const auto block = Cidr::parse(item.text);
+    if (block) {
+      config.admin_allow.push_back(*block);
+    } else {
+      findings.mistake(item, "admin.allow", block.error().detail());
+    }
+  }
+}
+
+void read_log_level(Settings& settings, Config& config) {
+  constexpr std::array<Choice<LogLevel>, 4> kLevels = {{{"debug", LogLevel::debug},
+                                                        {"info", LogLevel::info},
+                                                        {"warn", LogLevel::warn},
+                                                        {"error", LogLevel::error}}};
+  // Zap's own: either case, and three levels above error that we do not have.
+  constexpr std::array<Choice<LogLevel>, 14> kZapLevels = {{{"debug", LogLevel::debug},
+                                                            {"info", LogLevel::info},
+                                                            {"warn", LogLevel::warn},
+                                                            {"error", LogLevel::error},
+                                                            {"dpanic", LogLevel::error},
+                                                            {"panic", LogLevel::error},
+                                                            {"fatal", LogLevel::error},
+                                                            {"DEBUG", LogLevel::debug},
+                                                            {"INFO", LogLevel::info},
+                                                            {"WARN", LogLevel::warn},
+                                                            {"ERROR", LogLevel::error},
+                                                            {"DPANIC", LogLevel::error},
+                                                            {"PANIC", LogLevel::error},
+                                                            {"FATAL", LogLevel::error}}};
+  settings.choice("zap.level", kZapLevels, config.log_level);
+  settings.choice("log.level", kLevels, config.log_level);
+}
+
+/// The nearest place to a key that is absent: the section that lacks it, else the file.
+std::string place_of(const Settings& settings, std::string_view path,
+                     const std::string& config_file) {
+  while (!path.empty()) {
+    if (const auto* node = settings.find(path)) return node->where();
+    const auto dot = path.rfind('.');
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+  }
+  return config_file;
+}
+
+/// A Kraken file without `tls:` means TLS on, so to serve plain HTTP would be a silent downgrade.
+void refuse_tls(const Settings& settings, const std::string& config_file, Findings& findings) {
+  if (settings.boolean("tls.server.disabled")) return;
+  const auto* server = settings.find("tls.server");
+  const bool asked_for = server != nullptr && !server->children.empty();
+  if (config_file.empty() && !asked_for) return;
+  findings.mistakes.push_back(
+      place_of(settings, "tls.server.disabled", config_file) +
+      ": tls.server.disabled: TLS is not built yet, and without this key Kraken means TLS on; to "
+      "serve plain HTTP write tls: {server: {disabled: true}}");
+}
+
+void read_members(const Settings& settings, Config& config, Findings& findings) {
+  const auto* members = settings.find("cluster.static");
+  if (members == nullptr) return;
+  config.cluster_source = members->where();
+  for (const auto& member : members->children) config.cluster_members.push_back(member.text);
+  std::sort(config.cluster_members.begin(), config.cluster_members.end());
+  const auto repeated = std::unique(config.cluster_members.begin(), config.cluster_members.end());
+  config.cluster_members.erase(repeated, config.cluster_members.end());
+  if (config.cluster_members.size() < 2) return;
+  findings.mistake(*members, "cluster.static",
+                   "a cluster of several origins is not built yet, and blobs would have one copy "
+                   "where they should have more: name this node alone");
+}
+
+}  // namespace
+
+void read_settings(const Node& merged, const std::string& config_file, Config& config,
+                   Findings& findings) {
+  Settings settings(merged, findings);
+  read_folders(settings, config_file, config, findings);
+  read_pieces(settings, config_file, config, findings);
+  read_peer_id(settings, config_file, config, findings);
+  read_store(settings, config);
+  read_server(settings, config);
+  read_admin(settings, config, findings);
+  read_log_level(settings, config);
+  read_members(settings, config, findings);
+  refuse_tls(settings, config_file, findings);
+}
+
+}  // namespace orlop

@@ -1,0 +1,50 @@
+#include "origin/blob_metainfo.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
+#include "store/blob_hash.h"
+
+namespace orlop {
+
+Task<Result<MetaInfoPtr>> BlobMetaInfo::get(Digest digest) {
+  const auto here = co_await lookup_.stat(digest);
+  if (!here) co_return here.error();
+  co_return co_await pool_.run_admitted([&]() -> Result<MetaInfoPtr> {
+    auto recorded = catalogue_.metainfo(digest);
+    if (recorded) return std::make_shared<const MetaInfo>(*std::move(recorded));
+    const auto why = recorded.error().code();
+    if (why != Errc::not_found && why != Errc::corrupt) return std::move(recorded).error();
+
+    auto made = cut(digest, here->size_bytes, piece_lengths_.for_size(here->size_bytes));
+    if (!made) return std::move(made).error();
+    log_warn("metainfo_remade", {{"digest", digest.to_string()},
+                                 {"reason", recorded.error().detail()}});
+    if (auto put = catalogue_.put_metainfo(*made); !put) return std::move(put).error();
+    return std::make_shared<const MetaInfo>(*std::move(made));
+  });
+}
+
+Task<Result<>> BlobMetaInfo::overwrite(Digest digest, std::uint64_t piece_length) {
+  const auto here = co_await lookup_.stat(digest);
+  if (!here) co_return here.error();
+  const auto claim = co_await lookup_.claim(digest);
+  if (!claim) co_return claim.error();
+  co_return co_await pool_.run_admitted([&]() -> Result<> {
+    auto made = cut(digest, here->size_bytes, piece_length);
+    if (!made) return std::move(made).error();
+    return catalogue_.put_metainfo(*made);
+  });
+}
+
+Result<MetaInfo> BlobMetaInfo::cut(Digest digest, std::uint64_t size_bytes,
+                                   std::uint64_t piece_length) {
+  const auto file = files_.open(digest);
+  if (!file) return file.error();
+  auto sums = sum_pieces(disk_, *file, size_bytes, piece_length);
+  if (!sums) return std::move(sums).error();
+  return MetaInfo::make(digest, size_bytes, piece_length, *std::move(sums));
+}
+
+}  // namespace orlop

@@ -1,0 +1,147 @@
+#include "origin/origin.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/log.h"
+
+namespace orlop {
+namespace {
+
+constexpr auto kFlushAccessEvery = std::chrono::minutes(5);
+constexpr auto kMaintainEvery = std::chrono::seconds(10);
+
+/// Makes a folder with its parents, and syncs the names of those it made: acknowledged blobs lie
+/// below them.
+Result<> make_folders(Disk& disk, const std::filesystem::path& folder) {
+  if (folder.empty() || folder == folder.root_path()) return {};
+  auto made = disk.make_directory(folder);
+  if (!made && made.error().code() == Errc::not_found) {
+    if (auto parents = make_folders(disk, folder.parent_path()); !parents) return parents;
+    made = disk.make_directory(folder);
+  }
+  if (!made) return std::move(made).error();
+  if (!*made) return {};
+  const auto parent = folder.has_parent_path() ? folder.parent_path() : std::filesystem::path(".");
+  return disk.sync_directory(parent);
+}
+
+Result<dev_t> filesystem_of(const std::filesystem::path& folder) {
+  struct stat raw = {};
+  if (::stat(folder.c_str(), &raw) != 0) {
+    return Error::from_errno("stat " + folder.string(), errno);
+  }
+  return raw.st_dev;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths piece_lengths,
+                                             Node node, Disk& disk, const Clock& clock,
+                                             Random& random) {
+  const auto& layout = options.layout;
+  for (const auto& folder : {layout.upload_dir, layout.cache_dir, options.database_dir}) {
+    if (auto made = make_folders(disk, folder); !made) return std::move(made).error();
+  }
+  auto locks = FolderLocks::acquire({layout.upload_dir, layout.cache_dir});
+  if (!locks) return std::move(locks).error();
+
+  const auto uploads_on = filesystem_of(layout.upload_dir);
+  if (!uploads_on) return uploads_on.error();
+  const auto blobs_on = filesystem_of(layout.cache_dir);
+  if (!blobs_on) return blobs_on.error();
+  const auto database_on = filesystem_of(options.database_dir);
+  if (!database_on) return database_on.error();
+  if (*uploads_on != *blobs_on) {
+    return Error(Errc::invalid_argument,
+                 "castore.upload_dir (" + layout.upload_dir.string() + ") and castore.cache_dir (" +
+                     layout.cache_dir.string() +
+                     ") are on different file systems, so a commit could not be a rename; put them "
+                     "on one");
+  }
+
+  auto catalogue = Catalogue::open({.path = options.database_dir, .clock = &clock});
+  if (!catalogue) return std::move(catalogue).error();
+  auto root = disk.open_directory(layout.cache_dir);
+  if (!root) return std::move(root).error();
+
+  const CommitterOptions committer_options{
+      .durability = options.durability,
+      .group_sync = options.group_sync,
+      .journal_on_other_filesystem = *database_on != *blobs_on};
+  std::unique_ptr<Origin> origin(new Origin(
+      std::move(options), std::move(piece_lengths), std::move(node), disk, clock, random,
+      *std::move(locks), *std::move(root), *std::move(catalogue), committer_options));
+  if (auto recovered = origin->upload_table_.recover(); !recovered) {
+    return std::move(recovered).error();
+  }
+  return origin;
+}
+
+Origin::Origin(OriginOptions options, PieceLengths piece_lengths, Node node, Disk& disk,
+               const Clock& clock, Random& random, FolderLocks locks, UniqueFd root,
+               std::unique_ptr<Catalogue> catalogue, CommitterOptions committer_options)
+    : options_(std::move(options)),
+      piece_lengths_(std::move(piece_lengths)),
+      node_(std::move(node)),
+      locks_(std::move(locks)),
+      catalogue_(std::move(catalogue)),
+      last_access_(*catalogue_),
+      journal_(*catalogue_, clock, options_.durability != Durability::never),
+      files_(disk, clock, options_.layout),
+      upload_table_(disk, clock, random, options_.layout, piece_lengths_, options_.uploads),
+      space_(options_.layout.upload_dir, clock, options_.free_bytes_min),
+      committer_(disk, options_.layout, journal_, std::move(root), committer_options),
+      pool_(options_.disk_threads, options_.disk_queue_max),
+      lookup_(disk, clock, files_, *catalogue_, claims_, piece_lengths_, options_.layout, pool_),
+      metainfo_(lookup_, *catalogue_, files_, disk, piece_lengths_, pool_),
+      uploads_(upload_table_, lookup_, *catalogue_, committer_, space_, pool_, clock,
+               {.upload_bytes_max = options_.upload_bytes_max,
+                .sync_while_streaming = options_.durability != Durability::never}),
+      removal_(lookup_, files_, *catalogue_, claims_, pool_, clock, options_.layout,
+               options_.removal),
+      maintenance_([this] { maintain(); }) {}
+
+Origin::~Origin() {
+  {
+    const std::lock_guard lock(maintenance_mutex_);
+    stopping_ = true;
+  }
+  maintenance_wake_.notify_one();
+  maintenance_.join();
+  if (auto flushed = last_access_.flush(); !flushed) {
+    log_warn("last_access_not_flushed", {{"reason", flushed.error().detail()}});
+  }
+  if (auto closed = catalogue_->close_cleanly(); !closed) {
+    log_warn("catalogue_not_closed_cleanly",
+             {{"reason", closed.error().detail()},
+              {"next", "the next start verifies the last commits again"}});
+  }
+}
+
+std::vector<std::string> Origin::not_ready() const {
+  std::vector<std::string> reasons;
+  if (const auto fault = catalogue_->fault()) reasons.push_back("metadata: " + *fault);
+  return reasons;
+}
+
+/// What is done now and then, on a thread of its own because it blocks.
+void Origin::maintain() {
+  auto flush_at = std::chrono::steady_clock::now() + kFlushAccessEvery;
+  std::unique_lock lock(maintenance_mutex_);
+  while (!maintenance_wake_.wait_for(lock, kMaintainEvery, [&] { return stopping_; })) {
+    lock.unlock();
+    upload_table_.discard_idle();
+    if (std::chrono::steady_clock::now() >= flush_at) {
+      flush_at += kFlushAccessEvery;
+      if (auto flushed = last_access_.flush(); !flushed) {
+        log_warn("last_access_not_flushed", {{"reason", flushed.error().detail()}});
+      }
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace orlop

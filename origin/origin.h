@@ -1,0 +1,114 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/random.h"
+#include "base/worker_pool.h"
+#include "core/piece.h"
+#include "metadata/catalogue.h"
+#include "metadata/last_access.h"
+#include "origin/blob_lookup.h"
+#include "origin/blob_metainfo.h"
+#include "origin/catalogue_journal.h"
+#include "origin/folder_locks.h"
+#include "origin/node.h"
+#include "origin/removal.h"
+#include "origin/uploads.h"
+#include "store/blob_files.h"
+#include "store/committer.h"
+#include "store/digest_claims.h"
+#include "store/free_space.h"
+#include "store/layout.h"
+#include "store/upload_table.h"
+
+namespace orlop {
+
+struct OriginOptions {
+  Layout layout;
+  std::filesystem::path database_dir;
+  Durability durability = Durability::group;
+  GroupSync group_sync = GroupSync::syncfs;
+  std::optional<std::uint64_t> free_bytes_min;
+  std::uint64_t upload_bytes_max = std::uint64_t{1} << 40;
+  UploadTableOptions uploads;
+  RemovalOptions removal;
+  std::size_t disk_threads = 16;
+  std::size_t disk_queue_max = 4096;
+};
+
+/// One node's blobs: the store and the metadata put together, and the use cases on top.
+///
+/// The parts are reached through accessors; each one's header says what it promises. All are safe
+/// from any reactor. Reactors must outlive the origin's pool, and the origin all requests.
+class Origin {
+ public:
+  /// Makes the folders, locks them, opens the catalogue, takes up former uploads. Nothing is
+  /// walked: an origin with any number of blobs starts in the same time. Blocks.
+  static Result<std::unique_ptr<Origin>> open(OriginOptions options, PieceLengths piece_lengths,
+                                              Node node, Disk& disk, const Clock& clock,
+                                              Random& random);
+
+  Origin(const Origin&) = delete;
+  Origin& operator=(const Origin&) = delete;
+  /// Waits for the work in the pool and the committer, and closes the catalogue cleanly. No
+  /// request may be running.
+  ~Origin();
+
+  const Node& node() const { return node_; }
+  BlobLookup& lookup() { return lookup_; }
+  BlobMetaInfo& metainfo() { return metainfo_; }
+  Uploads& uploads() { return uploads_; }
+  Removal& removal() { return removal_; }
+  WorkerPool& pool() { return pool_; }
+
+  /// Somebody read the blob.
+  void touch(Digest digest) { last_access_.touch(digest); }
+
+  /// Why this node should not be sent requests; empty if it should.
+  std::vector<std::string> not_ready() const;
+
+ private:
+  Origin(OriginOptions options, PieceLengths piece_lengths, Node node, Disk& disk,
+         const Clock& clock, Random& random, FolderLocks locks, UniqueFd root,
+         std::unique_ptr<Catalogue> catalogue, CommitterOptions committer_options);
+
+  void maintain();
+
+  const OriginOptions options_;
+  const PieceLengths piece_lengths_;
+  const Node node_;
+  const FolderLocks locks_;
+
+  // In the order of who uses whom: destruction goes the other way round.
+  std::unique_ptr<Catalogue> catalogue_;
+  LastAccess last_access_;
+  CatalogueJournal journal_;
+  DigestClaims claims_;
+  BlobFiles files_;
+  UploadTable upload_table_;
+  FreeSpace space_;
+  Committer committer_;
+  WorkerPool pool_;
+  BlobLookup lookup_;
+  BlobMetaInfo metainfo_;
+  Uploads uploads_;
+  Removal removal_;
+
+  std::mutex maintenance_mutex_;
+  std::condition_variable maintenance_wake_;
+  bool stopping_ = false;
+  std::thread maintenance_;  // Last: it uses all of the above.
+};
+
+}  // namespace orlop

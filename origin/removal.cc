@@ -1,0 +1,122 @@
+#include "origin/removal.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/log.h"
+
+namespace orlop {
+namespace {
+
+constexpr std::size_t kPageBlobs = 1000;
+
+}  // namespace
+
+Task<Result<>> Removal::remove(Digest digest) {
+  const auto claim = co_await lookup_.claim(digest);
+  if (!claim) co_return claim.error();
+  const auto removed = co_await pool_.run_admitted([&] { return remove_claimed(digest); });
+  if (!removed) co_return removed.error();
+  if (*removed == Outcome::absent) {
+    co_return Error(Errc::not_found, digest.to_string() + " is not here");
+  }
+  co_return Result<>();
+}
+
+/// The file goes first, durably, and then the record: a record without a file is dropped by the
+/// next look-up, while a file without a record would be adopted again.
+Result<Removal::Outcome> Removal::remove_claimed(Digest digest) {
+  if (const auto file = files_.stat(digest); !file) {
+    if (file.error().code() != Errc::not_found) return file.error();
+    if (auto dropped = catalogue_.remove(digest); !dropped) return std::move(dropped).error();
+    return Outcome::absent;
+  }
+  const auto tasks = catalogue_.tasks(digest);
+  if (!tasks) return tasks.error();
+  if (!tasks->empty()) return Error(Errc::pinned, "file is persisted");
+  if (auto removed = files_.remove(digest); !removed) return std::move(removed).error();
+  if (auto forgotten = catalogue_.remove(digest); !forgotten) return std::move(forgotten).error();
+  log_info("blob_removed", {{"digest", digest.to_string()}});
+  return Outcome::removed;
+}
+
+Task<Result<Removal::CleanUp>> Removal::remove_older_than(std::chrono::hours age) {
+  const auto limit = clock_.wall() - age;
+  co_return co_await pool_.run([&] { return clean_up(limit); });
+}
+
+Result<Removal::CleanUp> Removal::clean_up(Clock::Wall limit) {
+  CleanUp report;
+  std::optional<Digest> after;
+  for (;;) {
+    const auto page = catalogue_.list(after, kPageBlobs);
+    if (!page) return page.error();
+    if (page->empty()) return report;
+    for (const auto& [digest, record] : *page) {
+      after = digest;
+      if (!may_go(record)) continue;
+      const auto removed = remove_if_older(digest, limit);
+      if (!removed) {
+        report.errors.push_back(digest.hex() + ": " + removed.error().detail());
+      } else if (*removed) {
+        report.deleted.push_back(digest);
+      }
+    }
+  }
+}
+
+/// Kraken counts a blob's age from the last write to its file, which a commit keeps.
+Result<bool> Removal::remove_if_older(Digest digest, Clock::Wall limit) {
+  const auto claim = claims_.try_claim(digest);
+  if (!claim) return false;  // Somebody is busy with it: it is in use.
+  const auto stat = files_.stat(digest);
+  if (!stat && stat.error().code() == Errc::not_found) return false;
+  if (!stat) return stat.error();
+  const Clock::Wall written{
+      std::chrono::duration_cast<Clock::Wall::duration>(std::chrono::nanoseconds(stat->modified_ns))};
+  if (written >= limit) return false;
+  const auto removed = remove_claimed(digest);
+  if (!removed && removed.error().code() == Errc::pinned) return false;
+  if (!removed) return removed.error();
+  return *removed == Outcome::removed;
+}
+
+Task<Result<int>> Removal::reduce_use_to(int target_percent) {
+  co_return co_await pool_.run([&] { return reduce(target_percent); });
+}
+
+Result<int> Removal::reduce(int target_percent) {
+  std::uint32_t hour = 0;
+  std::optional<Digest> after;
+  for (;;) {
+    const auto page = catalogue_.oldest_accesses(hour, after, kPageBlobs);
+    if (!page) return page.error();
+    for (const auto& access : *page) {
+      const auto use = space_use(layout_.cache_dir);
+      if (!use) return use.error();
+      if (use->used_percent() <= target_percent) return use->used_percent();
+      hour = access.hour;
+      after = access.digest;
+      if (const auto removed = remove_unused(access.digest); !removed) return removed.error();
+    }
+    if (page->size() < kPageBlobs) break;
+  }
+  const auto use = space_use(layout_.cache_dir);
+  if (!use) return use.error();
+  return use->used_percent();
+}
+
+Result<bool> Removal::remove_unused(Digest digest) {
+  const auto claim = claims_.try_claim(digest);
+  if (!claim) return false;
+  const auto record = catalogue_.blob(digest);
+  if (!record && record.error().code() == Errc::not_found) return false;
+  if (!record) return record.error();
+  if (!may_go(*record)) return false;
+  const auto removed = remove_claimed(digest);
+  if (!removed && removed.error().code() == Errc::pinned) return false;
+  if (!removed) return removed.error();
+  return true;
+}
+
+}  // namespace orlop

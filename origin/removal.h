@@ -1,0 +1,79 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/worker_pool.h"
+#include "metadata/catalogue.h"
+#include "origin/blob_lookup.h"
+#include "store/blob_files.h"
+#include "store/digest_claims.h"
+#include "store/free_space.h"
+
+namespace orlop {
+
+struct RemovalOptions {
+  /// Whether clean-up may remove blobs of which no other copy is known
+  /// (`castore.cache_cleanup.evict_unbacked`).
+  bool evict_unbacked = false;
+};
+
+/// Removes blobs: one that an operator names, or many that are not needed any more.
+///
+/// Never removed: a blob with an open task (somebody still has to be sent a copy). Clean-up also
+/// spares blobs of which no other copy is known, unless configured otherwise (design, section 6).
+/// When a blob's removal is acknowledged, no power cut brings it back.
+///
+/// What it is constructed with outlives it. Safe from any reactor.
+class Removal {
+ public:
+  struct CleanUp {
+    std::vector<Digest> deleted;
+    std::vector<std::string> errors;  ///< "<hex>: <text>", as Kraken lists them.
+  };
+
+  Removal(BlobLookup& lookup, BlobFiles& files, Catalogue& catalogue, DigestClaims& claims,
+          WorkerPool& pool, const Clock& clock, const Layout& layout, RemovalOptions options)
+      : lookup_(lookup),
+        files_(files),
+        catalogue_(catalogue),
+        claims_(claims),
+        pool_(pool),
+        clock_(clock),
+        layout_(layout),
+        options_(options) {}
+
+  /// `not_found` if it is not here, `pinned` if it has an open task.
+  Task<Result<>> remove(Digest digest);
+
+  /// Removes what may go and was last written more than `age` ago. A negative age means all.
+  Task<Result<CleanUp>> remove_older_than(std::chrono::hours age);
+
+  /// Removes what may go, the longest unused first, until at most `target_percent` of the blobs'
+  /// file system is used, and no more than that. The percentage afterwards.
+  Task<Result<int>> reduce_use_to(int target_percent);
+
+ private:
+  enum class Outcome : std::uint8_t { removed, absent };
+
+  Result<Outcome> remove_claimed(Digest digest);
+  bool may_go(const BlobRecord& record) const { return record.backed || options_.evict_unbacked; }
+  Result<bool> remove_if_older(Digest digest, Clock::Wall limit);
+  Result<CleanUp> clean_up(Clock::Wall limit);
+  Result<int> reduce(int target_percent);
+  Result<bool> remove_unused(Digest digest);
+
+  BlobLookup& lookup_;
+  BlobFiles& files_;
+  Catalogue& catalogue_;
+  DigestClaims& claims_;
+  WorkerPool& pool_;
+  const Clock& clock_;
+  const Layout& layout_;
+  const RemovalOptions options_;
+};
+
+}  // namespace orlop

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/intrusive/list.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/asio.h"
+
+namespace orlop {
+
+class ConnectionGroup;
+
+/// One client's connection: the socket, what was read ahead from it, and until when the client has
+/// to do something. In its group for as long as it lives.
+class Connection : public boost::intrusive::list_base_hook<> {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Connection(Socket connected, ConnectionGroup& in);
+  ~Connection();
+
+  /// The client must make progress within `limit` from now.
+  void expect_progress(std::chrono::nanoseconds limit) { deadline_ = Clock::now() + limit; }
+  /// It is our turn: the client may wait for as long as we take.
+  void expect_nothing() { deadline_ = Clock::time_point::max(); }
+
+  /// Makes pending and later reads and writes fail.
+  void shut_down();
+
+  /// A function that shuts this connection down, from any thread, or does nothing if it is gone.
+  std::function<void()> interrupter();
+
+  Socket socket;
+  boost::beast::flat_buffer buffer;  ///< Received, not yet parsed.
+  bool idle = true;                  ///< Between requests: may be closed without breaking a promise.
+
+ private:
+  friend class ConnectionGroup;
+
+  /// Shared with interrupters. Cleared by the destructor, on the reactor where they run too.
+  struct Handle {
+    Connection* connection;
+  };
+
+  ConnectionGroup& group_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  std::shared_ptr<Handle> handle_;
+};
+
+/// The connections of one reactor. Touched on that reactor only.
+class ConnectionGroup {
+ public:
+  /// Shuts down every connection whose deadline has passed. Once a second.
+  void sweep();
+  /// From now on connections end after the request that they are in; idle ones end at once.
+  void drain();
+  void close_all();
+
+  bool draining() const { return draining_; }
+  bool empty() const { return connections_.empty(); }
+
+ private:
+  friend class Connection;
+  boost::intrusive::list<Connection> connections_;
+  bool draining_ = false;
+};
+
+}  // namespace orlop

@@ -1,0 +1,92 @@
+#include "server/request.h"
+
+#include <algorithm>
+
+namespace orlop {
+namespace {
+
+int digit_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// RFC 3629, section 4.
+bool is_utf8(std::string_view text) {
+  std::size_t i = 0;
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  while (i < text.size()) {
+    const auto lead = byte(i);
+    const std::size_t more = lead < 0x80                    ? 0
+                             : lead >= 0xc2 && lead <= 0xdf ? 1
+                             : (lead & 0xf0) == 0xe0        ? 2
+                             : lead >= 0xf0 && lead <= 0xf4 ? 3
+                                                            : 4;
+    if (more == 4 || text.size() - i <= more) return false;
+    for (std::size_t k = 1; k <= more; ++k) {
+      if ((byte(i + k) & 0xc0) != 0x80) return false;
+    }
+    if (lead == 0xe0 && byte(i + 1) < 0xa0) return false;  // Overlong.
+    if (lead == 0xed && byte(i + 1) > 0x9f) return false;  // Surrogates.
+    if (lead == 0xf0 && byte(i + 1) < 0x90) return false;  // Overlong.
+    if (lead == 0xf4 && byte(i + 1) > 0x8f) return false;  // Above U+10FFFF.
+    i += more + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool equal_ignoring_case(std::string_view left, std::string_view right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](char a, char b) { return lower(a) == lower(b); });
+}
+
+std::optional<std::string_view> Request::field(std::string_view name) const {
+  for (const auto& [field_name, value] : fields) {
+    if (equal_ignoring_case(field_name, name)) return value;
+  }
+  return std::nullopt;
+}
+
+std::size_t Request::count(std::string_view name) const {
+  return static_cast<std::size_t>(std::count_if(fields.begin(), fields.end(), [&](const auto& f) {
+    return equal_ignoring_case(f.first, name);
+  }));
+}
+
+std::optional<std::string> Request::argument(std::string_view name) const {
+  std::string_view left = query;
+  while (!left.empty()) {
+    const auto one = left.substr(0, left.find('&'));
+    left.remove_prefix(std::min(left.size(), one.size() + 1));
+    const auto equals = one.find('=');
+    if (one.substr(0, equals) != name) continue;
+    return percent_decoded(equals == std::string_view::npos ? "" : one.substr(equals + 1));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    if (text.size() - i < 3) return std::nullopt;
+    const int high = digit_value(text[i + 1]);
+    const int low = digit_value(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    decoded += static_cast<char>(high << 4 | low);
+    i += 2;
+  }
+  if (decoded.find('\0') != std::string::npos || !is_utf8(decoded)) return std::nullopt;
+  return decoded;
+}
+
+}  // namespace orlop

@@ -1,0 +1,134 @@
+#include "server/send.h"
+
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+
+namespace orlop {
+namespace {
+
+/// One call takes a whole slice; smaller ones cost up to half as much again
+/// (docs/decisions/0003-serving-path.md).
+constexpr std::uint64_t kSliceBytes = 1 << 20;
+/// After this many slices the others on the reactor get their turn.
+constexpr int kSlicesPerTurn = 4;
+
+Task<bool> send_gathered(Connection& connection, asio::const_buffer head, asio::const_buffer body,
+                         const SendOptions& options) {
+  std::array<asio::const_buffer, 2> left = {head, body};
+  while (left[0].size() + left[1].size() > 0) {
+    connection.expect_progress(options.silence_max);
+    // Not async_write: that sends at most 64 KiB a call.
+    const auto [error, written] = co_await connection.socket.async_write_some(left, no_throw);
+    if (error) co_return false;
+    const auto from_head = std::min(written, left[0].size());
+    left[0] += from_head;
+    left[1] += written - from_head;
+  }
+  connection.expect_nothing();
+  co_return true;
+}
+
+enum class Resident : std::uint8_t { yes, no };
+
+/// Whether the next byte is in the page cache. Where the file system cannot say (tmpfs), it is.
+Resident probe(int file, std::uint64_t offset) {
+  std::byte byte;
+  iovec into = {.iov_base = &byte, .iov_len = 1};
+  const auto count = ::preadv2(file, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT);
+  return count < 0 && errno == EAGAIN ? Resident::no : Resident::yes;
+}
+
+/// Reads a slice so that it is in the page cache. What fails here fails in sendfile too.
+Result<> read_in(int file, std::uint64_t offset, std::uint64_t length) {
+  std::vector<std::byte> scrap(256 * 1024);
+  while (length > 0) {
+    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(length, scrap.size()));
+    const auto count = ::pread(file, scrap.data(), want, static_cast<off_t>(offset));
+    if (count <= 0) return {};
+    offset += static_cast<std::uint64_t>(count);
+    length -= static_cast<std::uint64_t>(count);
+  }
+  return {};
+}
+
+/// Sends what the socket takes of a slice; the count, or -1 with errno.
+ssize_t send_slice(int socket, int file, std::uint64_t offset, std::uint64_t length) {
+  auto from = static_cast<off_t>(offset);
+  return ::sendfile(socket, file, &from, static_cast<std::size_t>(length));
+}
+
+Task<bool> send_file(Connection& connection, const OpenBlob& blob, std::uint64_t offset,
+                     std::uint64_t length, WorkerPool& pool, const SendOptions& options) {
+  const int file = blob.file.get();
+  const auto end = offset + length;
+  int slices = 0;
+  std::uint64_t probed_to = offset;
+  while (offset < end) {
+    const auto slice = std::min(kSliceBytes, end - offset);
+    if (offset >= probed_to) {
+      if (probe(file, offset) == Resident::no) {
+        (void)co_await pool.run_admitted([&] { return read_in(file, offset, slice); });
+      }
+      probed_to = offset + slice;
+    }
+    const auto sent = send_slice(connection.socket.native_handle(), file, offset,
+                                 std::min(slice, probed_to - offset));
+    if (sent > 0) {
+      offset += static_cast<std::uint64_t>(sent);
+      if (++slices % kSlicesPerTurn == 0 && offset < end) {
+        co_await asio::post(connection.socket.get_executor(), asio::use_awaitable_t<Executor>());
+      }
+      continue;
+    }
+    if (sent == 0 || (errno != EAGAIN && errno != EINTR)) {
+      // The head promised more. Ending the connection is the only honest answer left.
+      const auto reason = sent == 0 ? Error(Errc::corrupt, "the file became shorter")
+                                    : Error::from_errno("sendfile", errno);
+      const bool ours = sent == 0 || (errno != EPIPE && errno != ECONNRESET);
+      if (ours) {
+        log_error("download_aborted",
+                  {{"digest", blob.digest.to_string()}, {"reason", reason.detail()}});
+      }
+      co_return false;
+    }
+    connection.expect_progress(options.silence_max);
+    const auto [error] = co_await connection.socket.async_wait(Socket::wait_write, no_throw);
+    if (error) co_return false;
+  }
+  connection.expect_nothing();
+  co_return true;
+}
+
+asio::const_buffer body_in_memory(const Reply& reply) {
+  if (reply.metainfo != nullptr) return asio::buffer(reply.metainfo->json());
+  if (reply.blob == nullptr) return asio::buffer(reply.text);
+  if (reply.blob->bytes.empty()) return {};
+  return asio::buffer(reply.blob->bytes.data() + reply.blob_offset,
+                      static_cast<std::size_t>(reply.blob_length));
+}
+
+}  // namespace
+
+Task<bool> send_reply(Connection& connection, const Reply& reply, const Request& request,
+                      bool keep_alive, std::string_view date, WorkerPool& pool,
+                      const SendOptions& options) {
+  const auto head = head_of(reply, request, keep_alive, date);
+  const auto body = request.is_head() ? asio::const_buffer() : body_in_memory(reply);
+  const auto head_bytes = asio::buffer(head);
+  if (!co_await send_gathered(connection, head_bytes, body, options)) co_return false;
+  const bool from_file = reply.blob != nullptr && reply.blob->bytes.empty();
+  if (!from_file || request.is_head() || reply.blob_length == 0) co_return true;
+  co_return co_await send_file(connection, *reply.blob, reply.blob_offset, reply.blob_length, pool,
+                               options);
+}
+
+}  // namespace orlop

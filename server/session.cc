@@ -1,0 +1,161 @@
+#include "server/session.h"
+
+#include <array>
+#include <boost/beast/http/error.hpp>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/log.h"
+#include "server/body.h"
+#include "server/request_parser.h"
+
+namespace orlop {
+namespace {
+
+constexpr std::size_t kReadBytes = 16 * 1024;
+/// How long and how much is read from a client that was answered before it had sent everything.
+constexpr std::chrono::seconds kLingerMax{5};
+
+std::string http_date() {
+  const auto now = std::time(nullptr);
+  std::tm parts = {};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 40> text;
+  const auto length = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return std::string(text.data(), length);
+}
+
+enum class Head : std::uint8_t { complete, hung_up, malformed, too_large };
+
+/// A header line that continues on the next one means different things to different readers.
+bool has_folded_line(std::string_view head) {
+  return head.find("\r\n ") != std::string_view::npos ||
+         head.find("\r\n\t") != std::string_view::npos;
+}
+
+/// Reads until the head is complete. The parser remembers where it stopped looking for the end, so
+/// a head that comes in drips is not scanned again and again.
+Task<Head> read_head(Connection& connection, RequestParser& parser, const SessionOptions& options) {
+  auto& buffer = connection.buffer;
+  connection.idle = true;
+  connection.expect_progress(options.idle_max);
+  bool begun = false;
+  for (;;) {
+    if (buffer.size() > 0) {
+      if (!begun) connection.expect_progress(options.progress_max);  // For all of the head.
+      begun = true;
+      connection.idle = false;
+      boost::system::error_code error;
+      const auto data = buffer.data();
+      const auto consumed = parser.put(data, error);
+      const std::string_view head(static_cast<const char*>(data.data()), consumed);
+      const bool folded = has_folded_line(head);
+      buffer.consume(consumed);
+      if (error == http::error::header_limit) co_return Head::too_large;
+      if (error && error != http::error::need_more) co_return Head::malformed;
+      if (parser.is_header_done()) co_return folded ? Head::malformed : Head::complete;
+      if (buffer.size() >= options.header_bytes_max) co_return Head::too_large;
+    }
+    const auto [error, count] =
+        co_await connection.socket.async_read_some(buffer.prepare(kReadBytes), no_throw);
+    if (error) co_return Head::hung_up;
+    buffer.commit(count);
+  }
+}
+
+/// Takes over what only the parser and the socket know.
+bool complete_request(RequestParser& parser, const Connection& connection, std::string id) {
+  auto& request = parser.request();
+  request.chunked = parser.chunked();
+  if (const auto length = parser.content_length()) request.content_length = *length;
+  request.keep_alive = parser.keep_alive();
+  request.id = std::move(id);
+  boost::system::error_code ignored;
+  request.peer = connection.socket.remote_endpoint(ignored).address();
+  const auto expect = request.field("Expect");
+  if (!expect) return true;
+  request.expects_continue = equal_ignoring_case(*expect, "100-continue");
+  return request.expects_continue;
+}
+
+/// The client may still be sending what we will not read. If we just closed, the kernel would
+/// reset the connection, and the reset could destroy our answer before the client has read it.
+Task<> linger(Connection& connection) {
+  boost::system::error_code ignored;
+  connection.socket.shutdown(Socket::shutdown_send, ignored);
+  connection.expect_progress(kLingerMax);
+  connection.buffer.clear();
+  for (;;) {
+    const auto [error, count] =
+        co_await connection.socket.async_read_some(connection.buffer.prepare(kReadBytes), no_throw);
+    if (error) co_return;
+  }
+}
+
+void log_request(const Request& request, const Reply& reply) {
+  const auto level = reply.status >= 500 ? LogLevel::warn : LogLevel::debug;
+  log_line(level, "request", {{"id", request.id},
+                              {"peer", request.peer.to_string()},
+                              {"method", request.method_text},
+                              {"path", request.path},
+                              {"status", reply.status},
+                              {"bytes", reply.body_bytes()},
+                              {"error", reply.status >= 400 ? reply.text : std::string()}});
+}
+
+/// One request and its answer. True if the connection can take another one.
+Task<bool> serve_request(Connection& connection, ConnectionGroup& group,
+                         const SessionContext& context, std::string id) {
+  const auto& options = context.options;
+  RequestParser parser(options.header_bytes_max);
+  const auto head = co_await read_head(connection, parser, options);
+  if (head == Head::hung_up) co_return false;
+  connection.expect_nothing();
+
+  Reply reply(400);
+  const bool well_formed = head == Head::complete;
+  const bool expectation_known =
+      complete_request(parser, connection, std::move(id)) || !well_formed;
+  const auto& request = parser.request();
+  Body body(connection, parser, options.progress_max);
+  if (head == Head::too_large) {
+    reply = text_reply(431, "the request's header is larger than server.header_bytes_max\n");
+  } else if (!well_formed) {
+    reply = text_reply(400, "malformed request\n");
+  } else if (!expectation_known) {
+    reply = text_reply(417, "only Expect: 100-continue is understood\n");
+  } else {
+    reply = co_await context.router.answer(request, body, context.origin, context.health);
+  }
+  if (well_formed) log_request(request, reply);
+
+  const bool keep_alive = well_formed && expectation_known && request.keep_alive && !reply.close &&
+                          !group.draining() && body.cheap_to_skip();
+  const auto date = http_date();
+  const SendOptions send_options{.silence_max = options.progress_max};
+  const bool sent = co_await send_reply(connection, reply, request, keep_alive, date,
+                                        context.origin.pool(), send_options);
+  if (!sent) co_return false;
+  if (keep_alive) co_return co_await body.skip(Body::kSkipBytesMax);
+  if (!well_formed || !body.done()) co_await linger(connection);
+  co_return false;
+}
+
+}  // namespace
+
+Task<> serve(Socket socket, ConnectionGroup& group, const SessionContext& context,
+             std::uint64_t connection_number) {
+  Connection connection(std::move(socket), group);
+  std::uint64_t request_number = 0;
+  while (!group.draining()) {
+    auto id = std::to_string(connection_number) + "-" + std::to_string(++request_number);
+    if (!co_await serve_request(connection, group, context, std::move(id))) break;
+  }
+  boost::system::error_code ignored;
+  connection.socket.shutdown(Socket::shutdown_send, ignored);
+}
+
+}  // namespace orlop

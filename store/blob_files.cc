@@ -1,0 +1,41 @@
+#include "store/blob_files.h"
+
+#include <array>
+#include <string>
+
+namespace orlop {
+namespace {
+
+/// What a Kraken origin leaves beside `data` (docs/formats.md, "Sidecars").
+constexpr std::array kSidecars = {"_torrentmeta", "_persist", "_last_access_time"};
+
+}  // namespace
+
+Result<UniqueFd> BlobFiles::open(Digest digest) const {
+  return disk_.open_for_reading(layout_.blob(digest));
+}
+
+Result<FileStat> BlobFiles::stat(Digest digest) const { return disk_.stat(layout_.blob(digest)); }
+
+Result<> BlobFiles::remove(Digest digest) {
+  const auto folder = layout_.blob_folder(digest);
+  if (!disk_.stat(layout_.blob(digest))) return {};
+  if (auto removed = disk_.remove_file(layout_.blob(digest)); !removed) return removed;
+  for (const auto* sidecar : kSidecars) {
+    if (auto removed = disk_.remove_file(folder / sidecar); !removed) return removed;
+  }
+  if (auto synced = disk_.sync_directory(folder); !synced) return synced;
+  // Not synced: an empty folder that comes back is no blob.
+  return disk_.remove_directory(folder);
+}
+
+Result<> BlobFiles::quarantine(Digest digest) {
+  const auto now = clock_.wall().time_since_epoch();
+  const auto stamp = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  const auto folder = layout_.blob_folder(digest);
+  const auto aside = folder / ("data.quarantined-" + std::to_string(stamp));
+  if (auto renamed = disk_.rename(layout_.blob(digest), aside); !renamed) return renamed;
+  return disk_.sync_directory(folder);
+}
+
+}  // namespace orlop

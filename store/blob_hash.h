@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/disk.h"
+#include "core/digest.h"
+#include "core/metainfo.h"
+#include "core/piece.h"
+
+namespace orlop {
+
+/// Reads a whole file and says what it is: its digest and how it is cut, as if it were the blob of
+/// that digest. For bytes that were not hashed while they arrived: uploads after a restart or out
+/// of order, files found without a record, files that may have changed. Blocks for the time that
+/// reading and hashing takes (about 0.6 s a GB).
+Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, const PieceLengths& piece_lengths);
+
+/// The sums of a file cut at any piece length, by reading it once.
+Result<std::vector<std::uint32_t>> sum_pieces(Disk& disk, const UniqueFd& file,
+                                              std::uint64_t size_bytes,
+                                              std::uint64_t piece_length);
+
+}  // namespace orlop

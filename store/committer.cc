@@ -1,0 +1,214 @@
+#include "store/committer.h"
+
+#include <latch>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/log.h"
+
+namespace orlop {
+namespace {
+
+constexpr std::size_t kSyncThreads = 8;
+
+std::size_t shard_index(Digest digest) {
+  return static_cast<std::size_t>(digest.bytes()[0]) << 8 | digest.bytes()[1];
+}
+
+Digest digest_of_request(const CommitRequest& request) { return request.metainfo->digest(); }
+
+}  // namespace
+
+Committer::Committer(Disk& disk, const Layout& layout, CommitJournal& journal, UniqueFd root,
+                     CommitterOptions options)
+    : disk_(disk),
+      layout_(layout),
+      journal_(journal),
+      root_(std::move(root)),
+      options_(options),
+      sync_pool_(options.group_sync == GroupSync::fsync ? kSyncThreads : 1),
+      thread_([this] { run(); }) {}
+
+Committer::~Committer() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Committer::submit(CommitRequest request, std::function<void(CommitOutcome)> done) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() < options_.queue_max) {
+      queue_.push_back({.request = std::move(request), .done = std::move(done)});
+      wake_.notify_one();
+      return;
+    }
+  }
+  done(CommitError{CommitFailure::upload_kept, Error(Errc::busy, "the commit queue is full")});
+}
+
+std::size_t Committer::queued() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+void Committer::run() {
+  for (;;) {
+    auto waiting = take_group();
+    if (waiting.empty()) return;
+    std::vector<CommitRequest> group;
+    group.reserve(waiting.size());
+    for (auto& one : waiting) group.push_back(std::move(one.request));
+    auto outcomes = commit_group(group);
+    for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i].done(std::move(outcomes[i]));
+  }
+}
+
+/// Empty when it is time to stop and nobody waits.
+std::vector<Committer::Waiting> Committer::take_group() {
+  const auto group_max = options_.durability == Durability::always ? 1 : options_.group_max;
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+  std::vector<Waiting> group;
+  while (!queue_.empty() && group.size() < group_max) {
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return group;
+}
+
+std::vector<CommitOutcome> Committer::commit_group(std::span<const CommitRequest> group) {
+  std::vector<CommitOutcome> outcomes(group.size());
+  if (syncs_each_file()) {
+    // Before the renames: a name must not point at bytes that a power cut can take.
+    std::vector<std::function<Result<>()>> syncs;
+    for (const auto& request : group) syncs.emplace_back([&] { return request.upload->sync(); });
+    const auto results = side_by_side(syncs);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (results[i]) continue;
+      outcomes[i] = CommitError{CommitFailure::upload_lost, results[i].error()};
+    }
+  }
+
+  std::vector<CommitRequest> published;
+  std::vector<CommitRecord> records;
+  std::vector<std::size_t> places;  // Of each published request in `group`.
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (outcomes[i]) continue;
+    if (auto renamed = publish(group[i]); !renamed) {
+      outcomes[i] = CommitError{CommitFailure::upload_kept, std::move(renamed).error()};
+      continue;
+    }
+    auto stat = disk_.stat(group[i].upload->file());
+    if (!stat) {
+      take_back(group[i]);
+      outcomes[i] = CommitError{CommitFailure::upload_kept, std::move(stat).error()};
+      continue;
+    }
+    published.push_back(group[i]);
+    records.push_back({.metainfo = group[i].metainfo, .file = *stat, .note = &group[i].note});
+    places.push_back(i);
+  }
+  if (published.empty()) return outcomes;
+
+  const auto fail_all = [&](CommitFailure failure, const Error& error) {
+    for (const auto place : places) outcomes[place] = CommitError{failure, error};
+  };
+  if (auto recorded = journal_.record(records); !recorded) {
+    for (const auto& request : published) take_back(request);
+    fail_all(CommitFailure::upload_kept, recorded.error());
+    return outcomes;
+  }
+  if (auto synced = sync_group(published); !synced) {
+    // The kernel may have dropped the pages and will call them clean from now on ("fsyncgate"),
+    // so these files must not be believed, nor committed again. Their records have no file now.
+    for (const auto& request : published) {
+      (void)disk_.remove_file(layout_.blob(digest_of_request(request)));
+    }
+    log_error("commit_sync_failed",
+              {{"blobs", published.size()}, {"reason", synced.error().detail()}});
+    fail_all(CommitFailure::upload_lost, Error(Errc::busy, synced.error().detail()));
+  }
+  return outcomes;
+}
+
+Result<> Committer::publish(const CommitRequest& request) {
+  const auto digest = digest_of_request(request);
+  const auto path = layout_.blob(digest);
+  auto renamed = disk_.rename(request.upload->path(), path);
+  if (renamed || renamed.error().code() != Errc::not_found) return renamed;
+  // The folder is there only for blobs that were here before, so try first and make it then.
+  if (auto made = make_folder(digest); !made) return made;
+  return disk_.rename(request.upload->path(), path);
+}
+
+Result<> Committer::make_folder(Digest digest) {
+  for (const auto& folder :
+       {layout_.outer_shard(digest), layout_.inner_shard(digest), layout_.blob_folder(digest)}) {
+    if (const auto made = disk_.make_directory(folder); !made) return made.error();
+  }
+  return {};
+}
+
+/// Gives an upload its old name again. If even that fails, the file under the blob's name has no
+/// record: the next look-up hashes it before it believes it.
+void Committer::take_back(const CommitRequest& request) {
+  const auto digest = digest_of_request(request);
+  if (auto renamed = disk_.rename(layout_.blob(digest), request.upload->path()); !renamed) {
+    log_warn("upload_not_taken_back",
+             {{"digest", digest.to_string()}, {"reason", renamed.error().detail()}});
+  }
+}
+
+Result<> Committer::sync_group(std::span<const CommitRequest> group) {
+  if (options_.durability == Durability::never) return {};
+  if (options_.group_sync == GroupSync::syncfs) {
+    if (auto synced = disk_.sync_filesystem(root_); !synced) return synced;
+    if (!options_.journal_on_other_filesystem) return {};
+    return journal_.sync();
+  }
+  if (auto synced = sync_directories(group); !synced) return synced;
+  return journal_.sync();
+}
+
+/// Syncs each directory that got a new name: the blob's folder, its inner shard, and the shards
+/// above if this process has not yet synced the name of this inner shard.
+Result<> Committer::sync_directories(std::span<const CommitRequest> group) {
+  std::set<std::filesystem::path> directories;
+  for (const auto& request : group) {
+    const auto digest = digest_of_request(request);
+    directories.insert(layout_.blob_folder(digest));
+    directories.insert(layout_.inner_shard(digest));
+    if (shard_synced_.test(shard_index(digest))) continue;
+    directories.insert(layout_.outer_shard(digest));
+    directories.insert(layout_.cache_dir);
+  }
+  std::vector<std::function<Result<>()>> syncs;
+  for (const auto& directory : directories) {
+    syncs.emplace_back([&] { return disk_.sync_directory(directory); });
+  }
+  for (auto& synced : side_by_side(syncs)) {
+    if (!synced) return std::move(synced);
+  }
+  for (const auto& request : group) shard_synced_.set(shard_index(digest_of_request(request)));
+  return {};
+}
+
+std::vector<Result<>> Committer::side_by_side(std::span<const std::function<Result<>()>> calls) {
+  std::vector<Result<>> results(calls.size());
+  std::latch left(static_cast<std::ptrdiff_t>(calls.size()));
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    asio::post(sync_pool_, [&, i] {
+      results[i] = calls[i]();
+      left.count_down();
+    });
+  }
+  left.wait();
+  return results;
+}
+
+}  // namespace orlop

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <bitset>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "base/asio.h"
+#include "base/disk.h"
+#include "core/digest.h"
+#include "core/metainfo.h"
+#include "store/commit_journal.h"
+#include "store/layout.h"
+#include "store/upload.h"
+
+namespace orlop {
+
+/// What "acknowledged" means (`store.durability`).
+enum class Durability : std::uint8_t {
+  always,  ///< Survives a power cut; each commit is synced by itself.
+  group,   ///< Survives a power cut; commits that wait together are synced together.
+  never,   ///< Survives kill -9, since all bytes are with the kernel; a power cut may take it.
+};
+
+/// How a group is synced (`store.group_sync`).
+enum class GroupSync : std::uint8_t {
+  syncfs,  ///< One syncfs(2) for all. For a file system that is the store's own.
+  fsync,   ///< Each file and directory by itself. For one that others write to heavily.
+};
+
+struct CommitterOptions {
+  Durability durability = Durability::group;
+  GroupSync group_sync = GroupSync::syncfs;
+  std::size_t group_max = 256;
+  std::size_t queue_max = 4096;
+  bool journal_on_other_filesystem = false;  ///< Then syncfs does not cover it.
+};
+
+/// One finished upload that is to become a blob.
+struct CommitRequest {
+  std::shared_ptr<Upload> upload;
+  const MetaInfo* metainfo = nullptr;  ///< Names the digest; outlives the commit.
+  CommitNote note;
+};
+
+/// How a commit ended when it did not succeed.
+enum class CommitFailure : std::uint8_t {
+  upload_kept,  ///< The upload has its old name again: the client may commit once more.
+  upload_lost,  ///< A sync failed, so the bytes are in doubt: discard the upload.
+};
+
+struct CommitError {
+  CommitFailure failure;
+  Error error;
+};
+
+/// Empty: committed and as durable as configured.
+using CommitOutcome = std::optional<CommitError>;
+
+/// Turns uploads into blobs, a group at a time (design, section 4.6).
+///
+/// One thread takes all that waits, renames each file to its name, records the group in the
+/// journal, makes everything durable by one sync, and only then answers all of them. Whoever
+/// submits holds the claim on the digest until the answer, so nobody reads in between.
+///
+/// After a crash in the middle any part of a group may be there: a file without a record is
+/// hashed before it is believed, a record without a file is dropped, and a record whose file may
+/// have lost its bytes is suspect (docs/decisions/0002-suspects-of-the-last-group.md).
+class Committer {
+ public:
+  /// `root` is a directory on the file system of the blobs, kept open so that syncfs reports the
+  /// errors since. What it is constructed with outlives it.
+  Committer(Disk& disk, const Layout& layout, CommitJournal& journal, UniqueFd root,
+            CommitterOptions options);
+  /// Answers what waits, then stops.
+  ~Committer();
+
+  /// `done` is called once, on the committer's thread, and must not block. `busy` at once if the
+  /// queue is full. Safe from any thread.
+  void submit(CommitRequest request, std::function<void(CommitOutcome)> done);
+
+  /// Commits one group now, on the calling thread: what the thread does, and what tests crash.
+  /// All digests of a group differ. Not from two threads at once.
+  std::vector<CommitOutcome> commit_group(std::span<const CommitRequest> group);
+
+  std::size_t queued() const;
+
+ private:
+  struct Waiting {
+    CommitRequest request;
+    std::function<void(CommitOutcome)> done;
+  };
+
+  void run();
+  std::vector<Waiting> take_group();
+  Result<> publish(const CommitRequest& request);
+  Result<> make_folder(Digest digest);
+  void take_back(const CommitRequest& request);
+  Result<> sync_group(std::span<const CommitRequest> group);
+  Result<> sync_directories(std::span<const CommitRequest> group);
+  std::vector<Result<>> side_by_side(std::span<const std::function<Result<>()>> calls);
+  bool syncs_each_file() const {
+    return options_.group_sync == GroupSync::fsync && options_.durability != Durability::never;
+  }
+
+  Disk& disk_;
+  const Layout& layout_;
+  CommitJournal& journal_;
+  const UniqueFd root_;
+  const CommitterOptions options_;
+
+  // The inner shards whose names this process has synced. The others may be left from a group
+  // whose sync failed.
+  std::bitset<65536> shard_synced_;
+  asio::thread_pool sync_pool_;  // For GroupSync::fsync: many small syncs share a journal commit.
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Waiting> queue_;
+  bool stopping_ = false;
+  std::thread thread_;  // Last: it uses all of the above.
+};
+
+}  // namespace orlop

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "base/event.h"
+#include "base/result.h"
+
+namespace orlop {
+
+/// Lets one writer at a time into an upload, and none after it was sealed for its commit.
+///
+/// A second writer waits; a third is refused. A writer whose client has been silent for
+/// `takeover_after` is interrupted as soon as another one waits: a dropped connection that TCP has
+/// not noticed yet must not hold up its own client's retry (cases.md, C05).
+/// Safe from any reactor.
+class UploadGate {
+ public:
+  struct Limits {
+    std::chrono::milliseconds wait_max{30'000};
+    std::chrono::milliseconds takeover_after{2'000};
+  };
+
+  UploadGate() : UploadGate(Limits{}) {}
+  explicit UploadGate(Limits limits) : limits_(limits) {}
+
+  /// Enters as the writer. `interrupt` may be called once, from any thread, while inside: it makes
+  /// the writer's pending read fail. `busy` if another writer waits already or the wait took too
+  /// long; `not_found` if the upload is sealed.
+  Task<Result<>> enter(std::function<void()> interrupt);
+  /// The writer heard from its client.
+  void progress();
+  void leave();
+
+  /// Waits for the writer inside and lets no other in. `busy` as above, or if it is being sealed
+  /// already: somebody else commits it.
+  Task<Result<>> seal();
+  /// The commit failed in a way that keeps the upload: writers may enter again.
+  void unseal();
+
+ private:
+  Task<Result<>> wait_until_empty();
+
+  Limits limits_;
+  std::mutex mutex_;
+  bool inside_ = false;
+  bool sealed_ = false;
+  std::function<void()> interrupt_;
+  std::chrono::steady_clock::time_point heard_at_;
+  std::shared_ptr<Event> waiter_;  // Shared with the coroutine that waits.
+};
+
+}  // namespace orlop

@@ -1,0 +1,130 @@
+"""Ranges (RFC 9110, section 14) on both ways to a blob, and curl's use of them."""
+
+import hashlib
+import subprocess
+
+import pytest
+
+from blob import MIB, Blob
+from daemon import Daemon
+from kraken_client import KrakenClient
+
+BLOB = Blob.random(1000, "ranges")
+BIG = Blob.random(9 * MIB + 7, "ranges")
+WHOLE = (0, 1000)
+
+
+@pytest.fixture(scope="module")
+def stored():
+    with Daemon() as daemon, KrakenClient(daemon) as client:
+        assert client.request("PUT", f"/cas/{BLOB.hex}", BLOB.data).status == 201
+        assert client.request("PUT", f"/cas/{BIG.hex}", BIG.data).status == 201
+        yield client
+
+
+def paths(blob: Blob) -> list[str]:
+    return [f"/cas/{blob.hex}", f"/namespace/team%2Fapp/blobs/{blob.digest}"]
+
+
+@pytest.mark.parametrize("spec, start, end", [
+    ("0-0", 0, 1), ("0-999", 0, 1000), ("0-", 0, 1000), ("999-", 999, 1000), ("-1", 999, 1000),
+    ("-1000", 0, 1000), ("-5000", 0, 1000), ("0-5000", 0, 1000), ("500-599", 500, 600),
+    ("998-998", 998, 999), ("007-08", 7, 9),
+])
+def test_a_range_is_answered_exactly(stored, spec, start, end):
+    for path in paths(BLOB):
+        answer = stored.request("GET", path, headers={"Range": f"bytes={spec}"})
+        assert (answer.status, answer.body) == (206, BLOB.data[start:end])
+        assert answer.header("Content-Range") == f"bytes {start}-{end - 1}/1000"
+        assert answer.header("Content-Length") == str(end - start)
+        assert answer.header("ETag") == f'"sha256:{BLOB.hex}"'
+
+
+@pytest.mark.parametrize("spec", ["1000-", "1000-1000", "5000-6000", "-0"])
+def test_a_range_past_the_end_is_416(stored, spec):
+    for path in paths(BLOB):
+        answer = stored.request("GET", path, headers={"Range": f"bytes={spec}"})
+        assert answer.status == 416
+        assert answer.header("Content-Range") == "bytes */1000"
+
+
+@pytest.mark.parametrize("value", ["bytes=5-3", "bytes=", "items=0-1", "bytes=a-b", "0-1",
+                                   "bytes=-", "bytes=1", "bytes 0-1", "bytes=0x0-0x1",
+                                   "bytes=--1", "bytes=+0-1"])
+def test_a_malformed_range_is_ignored(stored, value):
+    for path in paths(BLOB):
+        answer = stored.request("GET", path, headers={"Range": value})
+        assert (answer.status, answer.body) == (200, BLOB.data)
+
+
+@pytest.mark.parametrize("spec, start", [("0-18446744073709551616", 0),
+                                         ("0-9223372036854775808", 0),
+                                         ("5-99999999999999999999999999999999", 5)])
+def test_a_range_that_overflows_is_clipped_or_ignored(stored, spec, start):
+    for path in paths(BLOB):
+        answer = stored.request("GET", path, headers={"Range": f"bytes={spec}"})
+        if answer.status == 206:
+            assert answer.header("Content-Range") == f"bytes {start}-999/1000"
+            assert answer.body == BLOB.data[start:]
+        else:
+            assert (answer.status, answer.body) == (200, BLOB.data)
+
+
+def test_several_ranges_are_answered_whole_or_as_parts(stored):
+    for path in paths(BLOB):
+        answer = stored.request("GET", path, headers={"Range": "bytes=0-9,990-999"})
+        if answer.status == 206:
+            assert answer.header("Content-Type").startswith("multipart/byteranges")
+            for part in [b"bytes 0-9/1000", BLOB.data[:10],
+                         b"bytes 990-999/1000", BLOB.data[990:]]:
+                assert part in answer.body
+        else:
+            assert (answer.status, answer.body) == (200, BLOB.data)
+
+
+@pytest.mark.parametrize("start, end", [
+    (0, 1), (1 * MIB - 1, 1 * MIB + 1), (4 * MIB - 1, 8 * MIB + 1), (1, BIG.size),
+    (BIG.size - 16, BIG.size), (3 * MIB, 3 * MIB + 65537),
+])
+def test_ranges_of_a_blob_of_several_slices_are_exact(stored, start, end):
+    for path in paths(BIG):
+        answer = stored.request("GET", path, headers={"Range": f"bytes={start}-{end - 1}"})
+        assert answer.status == 206
+        assert answer.header("Content-Range") == f"bytes {start}-{end - 1}/{BIG.size}"
+        assert answer.body == BIG.data[start:end]
+
+
+def curl(*arguments: object, stdin: bytes = b"") -> bytes:
+    done = subprocess.run(["curl", "-sS", "--fail-with-body", "--max-time", "30",
+                           *map(str, arguments)], input=stdin, capture_output=True, timeout=40)
+    assert done.returncode == 0, (done.returncode, done.stdout[:500], done.stderr.decode())
+    return done.stdout
+
+
+def test_a_curl_session_uploads_downloads_ranges_and_resumes(daemon, tmp_path):
+    blob = Blob.random(7 * MIB + 3, "curl")
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(blob.data)
+    url = f"{daemon.url}/cas/{blob.hex}"
+    code = ["-o", "/dev/null", "-w", "%{http_code}"]
+    assert curl(*code, "-T", source, url) == b"201"
+    assert curl(*code, "-T", source, url) == b"200"
+    assert hashlib.sha256(curl(url)).hexdigest() == blob.hex
+    assert curl("-r", "0-9", url) == blob.data[:10]
+    assert curl("-r", "-16", url) == blob.data[-16:]
+    assert curl("-r", "1048576-", url) == blob.data[1048576:]
+    target.write_bytes(blob.data[:3_000_000])
+    curl("-C", "-", "-o", target, url)
+    assert target.read_bytes() == blob.data
+    assert b"content-length: 7340035" in curl("-I", url).lower()
+    assert curl(*code, "-X", "DELETE", url) == b"204"
+    assert curl(*code, "-T", "-", url, stdin=blob.data) == b"201"
+    assert curl(url) == blob.data
+
+
+def test_a_curl_post_is_told_the_digest(daemon, tmp_path):
+    blob = Blob.random(2 * MIB, "curl post")
+    (tmp_path / "source").write_bytes(blob.data)
+    told = curl("--data-binary", f"@{tmp_path}/source", f"{daemon.url}/cas")
+    assert blob.digest.encode() in told
+    assert curl(f"{daemon.url}/cas/{blob.hex}") == blob.data
