@@ -47,7 +47,9 @@ Task<bool> Event::wait_for(std::chrono::milliseconds limit) {
 }
 
 Task<> Event::wait() {
-  while (!co_await wait_for(std::chrono::hours(1))) {
+  for (;;) {
+    const bool set = co_await wait_for(std::chrono::hours(1));
+    if (set) co_return;
   }
 }
 

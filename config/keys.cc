@@ -4,7 +4,6 @@
 #include <initializer_list>
 #include <utility>
 
-#include "base/check.h"
 #include "config/nearest.h"
 
 namespace orlop {

@@ -11,7 +11,7 @@ namespace orlop {
 ///
 /// Continues from `previous`, the result for the bytes before these; 0 to start.
 /// Leaves the upper halves of the vector registers clean: ISA-L does not, and OpenSSL's SHA-256
-/// then runs 15-20 % slower (docs: measured-choices, part D).
+/// then runs 15-20 % slower until somebody clears them.
 std::uint32_t crc32(std::uint32_t previous, std::span<const std::byte> bytes);
 
 /// The CRC-32 of A followed by B, from `first` = crc32 of A and `second` = crc32 of B, which has

@@ -11,7 +11,7 @@ namespace {
 
 const EVP_MD* sha256() {
   // Fetched once: EVP_sha256() looks the provider up again at each init (OpenSSL 3, crypto(7),
-  // "Performance"), which costs more than hashing a small blob.
+  // "Algorithm fetching").
   static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   ORLOP_CHECK(algorithm != nullptr);
   return algorithm;

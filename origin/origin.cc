@@ -39,7 +39,7 @@ Result<dev_t> filesystem_of(const std::filesystem::path& folder) {
 }  // namespace
 
 Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths piece_lengths,
-                                             Node node, Disk& disk, const Clock& clock,
+                                             NodeIdentity node, Disk& disk, const Clock& clock,
                                              Random& random) {
   const auto& layout = options.layout;
   for (const auto& folder : {layout.upload_dir, layout.cache_dir, options.database_dir}) {
@@ -80,7 +80,7 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
   return origin;
 }
 
-Origin::Origin(OriginOptions options, PieceLengths piece_lengths, Node node, Disk& disk,
+Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity node, Disk& disk,
                const Clock& clock, Random& random, FolderLocks locks, UniqueFd root,
                std::unique_ptr<Catalogue> catalogue, CommitterOptions committer_options)
     : options_(std::move(options)),

@@ -22,7 +22,7 @@
 #include "origin/blob_metainfo.h"
 #include "origin/catalogue_journal.h"
 #include "origin/folder_locks.h"
-#include "origin/node.h"
+#include "origin/node_identity.h"
 #include "origin/removal.h"
 #include "origin/uploads.h"
 #include "store/blob_files.h"
@@ -56,7 +56,7 @@ class Origin {
   /// Makes the folders, locks them, opens the catalogue, takes up former uploads. Nothing is
   /// walked: an origin with any number of blobs starts in the same time. Blocks.
   static Result<std::unique_ptr<Origin>> open(OriginOptions options, PieceLengths piece_lengths,
-                                              Node node, Disk& disk, const Clock& clock,
+                                              NodeIdentity node, Disk& disk, const Clock& clock,
                                               Random& random);
 
   Origin(const Origin&) = delete;
@@ -65,7 +65,7 @@ class Origin {
   /// request may be running.
   ~Origin();
 
-  const Node& node() const { return node_; }
+  const NodeIdentity& node() const { return node_; }
   BlobLookup& lookup() { return lookup_; }
   BlobMetaInfo& metainfo() { return metainfo_; }
   Uploads& uploads() { return uploads_; }
@@ -79,7 +79,7 @@ class Origin {
   std::vector<std::string> not_ready() const;
 
  private:
-  Origin(OriginOptions options, PieceLengths piece_lengths, Node node, Disk& disk,
+  Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity node, Disk& disk,
          const Clock& clock, Random& random, FolderLocks locks, UniqueFd root,
          std::unique_ptr<Catalogue> catalogue, CommitterOptions committer_options);
 
@@ -87,7 +87,7 @@ class Origin {
 
   const OriginOptions options_;
   const PieceLengths piece_lengths_;
-  const Node node_;
+  const NodeIdentity node_;
   const FolderLocks locks_;
 
   // In the order of who uses whom: destruction goes the other way round.

@@ -69,9 +69,13 @@ Task<Result<UnlessHere<ChunkWriter>>> Uploads::begin_chunk(Digest digest,
                                                            std::function<void()> interrupt) {
   auto here = co_await is_here(digest);
   if (!here) co_return std::move(here).error();
-  if (*here) co_return AlreadyHere{};
   const auto id = UploadId::parse(upload_id);
   auto upload = id ? table_.find(*id, digest) : nullptr;
+  if (*here) {
+    // The client stops at this answer and never cancels: its bytes are of no more use.
+    if (upload != nullptr && upload->gate.idle()) co_await discard(*upload);
+    co_return AlreadyHere{};
+  }
   if (upload == nullptr) co_return no_such_upload(upload_id);
 
   if (range.end > options_.upload_bytes_max) {

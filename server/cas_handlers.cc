@@ -54,7 +54,8 @@ Task<Reply> store_body(Call& call, std::optional<Digest> expected) {
   if (auto written = co_await writer.finish(); !written) {
     co_return json_error(written.error(), request, expected);
   }
-  const auto committed = co_await uploads.commit_single(single->upload, expected, CommitNote());
+  CommitNote note;  // Named: see "GCC 12 and co_await" in CONTRIBUTING.md.
+  const auto committed = co_await uploads.commit_single(single->upload, expected, std::move(note));
   if (!committed) co_return json_error(committed.error(), request, expected);
   co_return stored(committed->was_here ? 200 : 201, committed->digest, committed->size_bytes);
 }

@@ -117,7 +117,7 @@ ServerOptions server_options(const Config& config) {
   return options;
 }
 
-Node node_of(const Config& config, Random& random) {
+NodeIdentity node_of(const Config& config, Random& random) {
   const auto peer_id = config.peer_id_factory == Config::PeerIdFactory::random
                            ? PeerId::random(random)
                            : PeerId::from_address(config.peer_ip, config.peer_port);

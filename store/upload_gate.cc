@@ -71,6 +71,11 @@ void UploadGate::leave() {
   if (next) next->set();
 }
 
+bool UploadGate::idle() const {
+  const std::lock_guard lock(mutex_);
+  return !inside_ && !sealed_ && waiter_ == nullptr;
+}
+
 Task<Result<>> UploadGate::seal() {
   {
     const std::lock_guard lock(mutex_);

@@ -34,6 +34,9 @@ class UploadGate {
   void progress();
   void leave();
 
+  /// Nobody is inside, nobody waits, and it is not sealed: no request is working on the upload.
+  bool idle() const;
+
   /// Waits for the writer inside and lets no other in. `busy` as above, or if it is being sealed
   /// already: somebody else commits it.
   Task<Result<>> seal();
@@ -44,7 +47,7 @@ class UploadGate {
   Task<Result<>> wait_until_empty();
 
   Limits limits_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool inside_ = false;
   bool sealed_ = false;
   std::function<void()> interrupt_;

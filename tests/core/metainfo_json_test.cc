@@ -122,6 +122,16 @@ TEST_CASE("metainfo JSON: refuses what is not JSON, not metainfo, or does not fi
   CHECK(info.error().detail().size() < 400);
 }
 
+TEST_CASE("metainfo JSON: a refusal names the field and the reason") {
+  CHECK(accepted_as(with(":11", ":-11")) == "refused: metainfo: Length: negative");
+  CHECK(accepted_as(with(":4", ":-4")) == "refused: metainfo: PieceLength: negative");
+  CHECK(accepted_as(with(":4", ":0")) == "refused: metainfo: piece length must be positive");
+  CHECK(accepted_as(with(kName, "ab")) ==
+        "refused: metainfo: Name: invalid sha256: expected 64 characters, got 2 from \"ab\"");
+  CHECK(accepted_as(with(kSums, "[1,2,4294967296]")) ==
+        "refused: metainfo: PieceSums: a sum is above 32 bits");
+}
+
 TEST_CASE("metainfo JSON: looks at no text that is longer than any metainfo") {
   const auto room = MetaInfo::kJsonBytesMax - kCanonical.size();
   CHECK(accepted_as(kCanonical + std::string(room, ' ')) == kCanonical);

@@ -7,7 +7,7 @@
 namespace orlop {
 
 /// Who this node is to others.
-struct Node {
+struct NodeIdentity {
   std::string ring_label;    ///< "host:port": its name in the hash ring.
   PeerContext peer_context;  ///< How peers reach it.
 };
