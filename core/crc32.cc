@@ -32,9 +32,10 @@ constexpr std::uint32_t kX = std::uint32_t{1} << 30;    // x^1
 
 constexpr std::uint32_t product(std::uint32_t a, std::uint32_t b) {
   std::uint32_t sum = 0;
-  for (auto bit = kOne; bit != 0; bit >>= 1) {
-    if (a & bit) sum ^= b;
-    b = (b & 1) != 0 ? b >> 1 ^ kPolynomial : b >> 1;  // Times x.
+  for (; a != 0; a <<= 1) {
+    // Masks and not branches: the bits are random, so a branch is mispredicted every other time.
+    sum ^= b & (0 - (a >> 31));
+    b = b >> 1 ^ (kPolynomial & (0 - (b & 1)));  // Times x.
   }
   return sum;
 }
@@ -55,7 +56,7 @@ std::uint32_t zero_bytes(std::uint64_t count) {
   auto power = kOne;
   for (; count != 0; count &= count - 1) {
     const auto k = static_cast<unsigned>(std::countr_zero(count)) + 3;  // 8 bits a byte.
-    power = product(kSquares[k % 32], power);
+    power = product(power, kSquares[k % 32]);  // The first time at once: power is x^0.
   }
   return power;
 }

@@ -15,7 +15,8 @@ namespace orlop {
 std::uint32_t crc32(std::uint32_t previous, std::span<const std::byte> bytes);
 
 /// The CRC-32 of A followed by B, from `first` = crc32 of A and `second` = crc32 of B, which has
-/// `second_bytes` bytes. Some tens of nanoseconds, whatever the length.
+/// `second_bytes` bytes. Some 100 ns for each one bit in `second_bytes`: a power of two is
+/// cheapest.
 std::uint32_t crc32_combine(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes);
 
 }  // namespace orlop

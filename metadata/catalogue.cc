@@ -67,18 +67,16 @@ void move_access(rocksdb::WriteBatch& batch, const OpenDatabase& open, const Dig
   put(batch, open, Family::accessed, digest_key(digest), hour);
 }
 
-/// Removes the blob's tasks of one kind; true if there was one.
-Result<bool> erase_tasks(rocksdb::WriteBatch& batch, const OpenDatabase& open, TaskKind kind,
-                         const Digest& digest) {
+/// Removes the blob's tasks of one kind.
+Result<> erase_tasks(rocksdb::WriteBatch& batch, const OpenDatabase& open, TaskKind kind,
+                     const Digest& digest) {
   const auto prefix = task_prefix(kind, digest);
   const auto tasks = open.scan(Family::tasks);
-  bool found = false;
   for (tasks->Seek(prefix); tasks->Valid() && tasks->key().starts_with(prefix); tasks->Next()) {
     erase(batch, open, Family::tasks, to_view(tasks->key()));
-    found = true;
   }
   if (!tasks->status().ok()) return to_error(tasks->status(), "read tasks");
-  return found;
+  return {};
 }
 
 void check_group(std::span<const CommitEntry> group) {
@@ -259,7 +257,7 @@ Result<> Catalogue::remove(Digest digest) {
 
   rocksdb::WriteBatch batch;
   for (const auto kind : {TaskKind::write_back, TaskKind::replicate}) {
-    if (auto erased = erase_tasks(batch, **open, kind, digest); !erased) return erased.error();
+    if (auto erased = erase_tasks(batch, **open, kind, digest); !erased) return erased;
   }
   if (*hour) {
     erase(batch, **open, Family::access, access_key(**hour, digest));

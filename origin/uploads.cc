@@ -108,6 +108,23 @@ Task<Result<Committed>> Uploads::commit(Digest digest, std::string_view upload_i
   co_return co_await commit_sealed(std::move(upload), digest, note);
 }
 
+std::optional<std::uint64_t> Uploads::received_bytes(Digest digest, std::string_view upload_id) {
+  const auto id = UploadId::parse(upload_id);
+  const auto upload = id ? table_.find(*id, digest) : nullptr;
+  if (upload == nullptr) return std::nullopt;
+  return upload->size_bytes();
+}
+
+Task<bool> Uploads::cancel(Digest digest, std::string_view upload_id) {
+  const auto id = UploadId::parse(upload_id);
+  const auto upload = id ? table_.find(*id, digest) : nullptr;
+  if (upload == nullptr) co_return false;
+  // Waits for a chunk that is being written; a commit that has begun is not taken back.
+  if (auto sealed = co_await upload->gate.seal(); !sealed) co_return false;
+  co_await discard(*upload);
+  co_return true;
+}
+
 Task<Result<Uploads::Single>> Uploads::begin_single(Digest digest, std::uint64_t expected_bytes) {
   if (expected_bytes > options_.upload_bytes_max) {
     co_return too_long(expected_bytes, options_.upload_bytes_max);
@@ -154,8 +171,9 @@ Task<Result<Committed>> Uploads::commit_sealed(std::shared_ptr<Upload> upload,
   const auto digest = metainfo->digest();
   if (expected && *expected != digest) {
     co_await discard(*upload);
-    co_return Error(Errc::digest_mismatch, "the bytes sent as " + expected->to_string() +
-                                               " are " + digest.to_string());
+    co_return Error(Errc::digest_mismatch, "computed digest " + digest.to_string() +
+                                               " doesn't match expected value " +
+                                               expected->to_string());
   }
 
   const auto claim = co_await lookup_.claim(digest);

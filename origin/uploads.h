@@ -82,6 +82,12 @@ class Uploads {
   /// failed.
   Task<Result<Committed>> commit(Digest digest, std::string_view upload_id, CommitNote note);
 
+  /// Up to where the upload reaches; nothing if there is none for this digest.
+  std::optional<std::uint64_t> received_bytes(Digest digest, std::string_view upload_id);
+
+  /// Forgets an upload and its bytes. False if there is none, or it is being committed.
+  Task<bool> cancel(Digest digest, std::string_view upload_id);
+
   /// For a blob that comes in one request: an upload without a life of its own, and its one chunk.
   /// `expected_bytes` is a hint for buffers and the free-space check.
   struct Single {

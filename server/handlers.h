@@ -23,9 +23,13 @@ Task<Reply> get_metainfo(Call& call);
 Task<Reply> start_public_upload(Call& call);
 Task<Reply> patch_public_upload(Call& call);
 Task<Reply> commit_public_upload(Call& call);
+Task<Reply> get_public_upload(Call& call);
+Task<Reply> cancel_public_upload(Call& call);
 Task<Reply> start_internal_upload(Call& call);
 Task<Reply> patch_internal_upload(Call& call);
 Task<Reply> commit_internal_upload(Call& call);
+Task<Reply> get_internal_upload(Call& call);
+Task<Reply> cancel_internal_upload(Call& call);
 Task<Reply> commit_duplicate_upload(Call& call);
 
 // kraken_operator_handlers.cc

@@ -108,10 +108,30 @@ Task<Reply> commit(Call& call, UploadPath path, CommitNote note) {
   co_return empty_reply(committed->was_here ? 409 : 200);
 }
 
+/// Ours: where a client that was cut off may go on.
+Task<Reply> status(Call& call, UploadPath path) {
+  if (!path.digest) co_return bad_digest(path.digest.error());
+  const auto received = call.origin.uploads().received_bytes(*path.digest, path.uid);
+  if (!received) co_return empty_reply(404);
+  auto reply = empty_reply(204);
+  reply.fields.emplace_back("Upload-Offset", std::to_string(*received));
+  co_return reply;
+}
+
+Task<Reply> cancel(Call& call, UploadPath path) {
+  if (!path.digest) co_return bad_digest(path.digest.error());
+  const bool cancelled = co_await call.origin.uploads().cancel(*path.digest, path.uid);
+  co_return empty_reply(cancelled ? 204 : 404);
+}
+
 }  // namespace
 
 Task<Reply> start_public_upload(Call& call) { return start(call, public_path(call)); }
 Task<Reply> patch_public_upload(Call& call) { return patch(call, public_path(call)); }
+Task<Reply> get_public_upload(Call& call) { return status(call, public_path(call)); }
+Task<Reply> cancel_public_upload(Call& call) { return cancel(call, public_path(call)); }
+Task<Reply> get_internal_upload(Call& call) { return status(call, internal_path(call)); }
+Task<Reply> cancel_internal_upload(Call& call) { return cancel(call, internal_path(call)); }
 Task<Reply> start_internal_upload(Call& call) { return start(call, internal_path(call)); }
 Task<Reply> patch_internal_upload(Call& call) { return patch(call, internal_path(call)); }
 

@@ -81,7 +81,8 @@ Reply blob_reply(OpenBlob blob, const Request& request) {
   const auto size = blob.size_bytes;
   Reply reply(200);
   reply.blob_length = size;
-  if (const auto field = request.field("Range")) {
+  // For GET only (RFC 9110, section 14.2).
+  if (const auto field = request.field("Range"); field && !request.is_head()) {
     const auto ranges = parse_ranges(*field, size);
     if (ranges && ranges->empty()) return unsatisfiable(size);
     if (ranges && ranges->size() == 1) {

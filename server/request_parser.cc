@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <boost/beast/http/error.hpp>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace orlop {
@@ -52,6 +54,9 @@ void RequestParser::on_header_impl(Ec& ec) {
     ec = http::error::bad_transfer_encoding;
   }
   if (encodings == 1 && request_.version == 10) ec = http::error::bad_transfer_encoding;
+  // Beyond what any file can have, and what others would read as a negative number.
+  constexpr std::uint64_t kLengthMax = std::numeric_limits<std::int64_t>::max();
+  if (content_length().value_or(0) > kLengthMax) ec = http::error::bad_content_length;
   const auto hosts = request_.count("Host");
   if (hosts > 1 || (hosts == 0 && request_.version == 11)) ec = http::error::bad_value;
 }

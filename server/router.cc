@@ -39,7 +39,8 @@ bool fits(const std::vector<std::string_view>& pattern,
 }
 
 bool answers(const Route& route, http::verb method) {
-  return route.method == method || (method == http::verb::head && route.method == http::verb::get);
+  if (route.method == method) return true;
+  return method == http::verb::head && route.method == http::verb::get;
 }
 
 void add_allowed(std::string& allow, http::verb method) {

@@ -36,6 +36,14 @@ bool has_folded_line(std::string_view head) {
          head.find("\r\n\t") != std::string_view::npos;
 }
 
+/// An empty line before a request is skipped: some clients send one too many after a body (RFC
+/// 9112, section 2.2).
+void skip_empty_line(boost::beast::flat_buffer& buffer) {
+  const auto data = buffer.data();
+  const std::string_view text(static_cast<const char*>(data.data()), data.size());
+  if (text.starts_with("\r\n")) buffer.consume(2);
+}
+
 /// Reads until the head is complete. The parser remembers where it stopped looking for the end, so
 /// a head that comes in drips is not scanned again and again.
 Task<Head> read_head(Connection& connection, RequestParser& parser, const SessionOptions& options) {
@@ -44,6 +52,7 @@ Task<Head> read_head(Connection& connection, RequestParser& parser, const Sessio
   connection.expect_progress(options.idle_max);
   bool begun = false;
   for (;;) {
+    if (!begun) skip_empty_line(buffer);
     if (buffer.size() > 0) {
       if (!begun) connection.expect_progress(options.progress_max);  // For all of the head.
       begun = true;
@@ -66,15 +75,13 @@ Task<Head> read_head(Connection& connection, RequestParser& parser, const Sessio
   }
 }
 
-/// Takes over what only the parser and the socket know.
-bool complete_request(RequestParser& parser, const Connection& connection, std::string id) {
+/// Takes over what only the parser knows of a complete head. False if the client expects what we do
+/// not know (RFC 9110, section 10.1.1).
+bool complete_request(RequestParser& parser) {
   auto& request = parser.request();
   request.chunked = parser.chunked();
   if (const auto length = parser.content_length()) request.content_length = *length;
   request.keep_alive = parser.keep_alive();
-  request.id = std::move(id);
-  boost::system::error_code ignored;
-  request.peer = connection.socket.remote_endpoint(ignored).address();
   const auto expect = request.field("Expect");
   if (!expect) return true;
   request.expects_continue = equal_ignoring_case(*expect, "100-continue");
@@ -117,8 +124,10 @@ Task<bool> serve_request(Connection& connection, ConnectionGroup& group,
 
   Reply reply(400);
   const bool well_formed = head == Head::complete;
-  const bool expectation_known =
-      complete_request(parser, connection, std::move(id)) || !well_formed;
+  const bool expectation_known = !well_formed || complete_request(parser);
+  parser.request().id = std::move(id);
+  boost::system::error_code ignored;
+  parser.request().peer = connection.socket.remote_endpoint(ignored).address();
   const auto& request = parser.request();
   Body body(connection, parser, options.progress_max);
   if (head == Head::too_large) {

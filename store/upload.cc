@@ -28,7 +28,7 @@ Upload::Upload(Disk& disk, const PieceLengths& piece_lengths, UploadId id, Diges
 
 void Upload::begin_chunk(std::uint64_t offset) {
   in_order_before_chunk_ = in_order_;
-  size_before_chunk_ = size_bytes_;
+  size_before_chunk_ = size_bytes();
   chunk_offset_ = offset;
   position_ = offset;
   written_back_to_ = offset;
@@ -50,7 +50,7 @@ Result<> Upload::append(std::span<const std::byte> bytes) {
     hashed_bytes_ += bytes.size();
   }
   position_ += bytes.size();
-  size_bytes_ = std::max(size_bytes_, position_);
+  size_bytes_ = std::max(size_bytes(), position_);
   unsynced_bytes_.fetch_add(bytes.size(), std::memory_order_relaxed);
   if (position_ - written_back_to_ >= kWritebackBytes) {
     disk_.start_writeback(file_, written_back_to_, position_ - written_back_to_);
@@ -74,9 +74,9 @@ Result<> Upload::undo_chunk() {
     in_order_ = in_order_before_chunk_;
   }
   position_ = chunk_offset_;
-  if (size_bytes_ == size_before_chunk_) return {};
+  if (size_bytes() == size_before_chunk_) return {};
   size_bytes_ = size_before_chunk_;
-  return disk_.truncate(file_, size_bytes_);
+  return disk_.truncate(file_, size_before_chunk_);
 }
 
 Result<> Upload::sync() {
@@ -91,18 +91,18 @@ Result<> Upload::sync() {
 
 Result<MetaInfo> Upload::finish() {
   if (in_doubt_) return Error(Errc::busy, "a sync of the upload failed");
-  if (!in_order_ || hashed_bytes_ != size_bytes_) {
+  if (!in_order_ || hashed_bytes_ != size_bytes()) {
     return hash_blob(disk_, file_, piece_lengths_);
   }
-  const auto piece_length = piece_lengths_.for_size(size_bytes_);
+  const auto piece_length = piece_lengths_.for_size(size_bytes());
   auto sums = sums_.sums(piece_length);
   if (!sums) {
-    auto summed = sum_pieces(disk_, file_, size_bytes_, piece_length);
+    auto summed = sum_pieces(disk_, file_, size_bytes(), piece_length);
     if (!summed) return std::move(summed).error();
     sums = *std::move(summed);
   }
   auto digester = digester_;
-  return MetaInfo::make(std::move(digester).finish(), size_bytes_, piece_length, *std::move(sums));
+  return MetaInfo::make(std::move(digester).finish(), size_bytes(), piece_length, *std::move(sums));
 }
 
 }  // namespace orlop

@@ -40,8 +40,8 @@ class Upload {
   Digest digest() const { return digest_; }
   const std::filesystem::path& path() const { return path_; }
   const UniqueFd& file() const { return file_; }
-  /// The end of the furthest chunk.
-  std::uint64_t size_bytes() const { return size_bytes_; }
+  /// The end of the furthest chunk. From any thread; while a chunk is written, a moment old.
+  std::uint64_t size_bytes() const { return size_bytes_.load(std::memory_order_relaxed); }
 
   /// Begins a chunk. The state before it is the checkpoint to which `undo_chunk` returns.
   void begin_chunk(std::uint64_t offset);
@@ -85,7 +85,7 @@ class Upload {
   const std::filesystem::path path_;
   UniqueFd file_;
 
-  std::uint64_t size_bytes_;
+  std::atomic<std::uint64_t> size_bytes_;
   std::uint64_t position_ = 0;  ///< Where the present chunk goes on.
   std::uint64_t hashed_bytes_ = 0;
   bool in_order_;  ///< The digester has seen the first hashed_bytes_ of the file, as they are now.

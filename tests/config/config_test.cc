@@ -1,6 +1,8 @@
 #include "config/config.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -183,6 +185,15 @@ TEST_CASE("precedence: flags win over variables, variables over files, files ove
         LogLevel::error);
   CHECK(level({"-log-level", "error"}, {{"ORLOP_SET", "log.level=warn"}}) == LogLevel::error);
   CHECK(level({"-log-level", "error", "-set", "log.level=debug"}, {}) == LogLevel::debug);
+}
+
+TEST_CASE("precedence: a flag without a key wins over its variable too") {
+  const auto config = load({"-zone", "flag", "-blobserver-port", "1"},
+                           {{"ORLOP_ZONE", "variable"}, {"ORLOP_BLOBSERVER_PORT", "2"}});
+
+  REQUIRE(mistakes_of(config) == "");
+  CHECK(config->zone == "flag");
+  CHECK(config->port == 1);
 }
 
 TEST_CASE("precedence: a data folder given by hand replaces all three of the file") {

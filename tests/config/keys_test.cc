@@ -1,6 +1,8 @@
 #include "config/keys.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -41,6 +43,22 @@ TEST_CASE("keys: what is ignored or refused says why") {
     if (row.rule != KeyRule::ignored && row.rule != KeyRule::refused) continue;
     INFO(row.path);
     CHECK_FALSE(row.note.empty());
+  }
+}
+
+TEST_CASE("keys: docs/configuration.md has a row for each, and says what becomes of it") {
+  std::ifstream file(ORLOP_SOURCE_DIR "/docs/configuration.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const auto& row : key_table()) {
+    if (row.kind == KeyKind::section) continue;
+    const auto rule = rule_of(row).rule;
+    const std::string now = rule == KeyRule::used      ? "| used |"
+                            : rule == KeyRule::refused ? "| refused |"
+                                                       : "| ignored |";
+    INFO(row.path);
+    const auto begin = page.find("\n| `" + row.path + "` | ");
+    REQUIRE(begin != std::string::npos);
+    CHECK_THAT(page.substr(begin, page.find('\n', begin + 1) - begin), Catch::EndsWith(now));
   }
 }
 

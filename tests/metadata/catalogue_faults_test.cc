@@ -73,6 +73,25 @@ TEST_CASE("catalogue: a failed sync is a failed write") {
   CHECK(db.catalogue->sync());
 }
 
+TEST_CASE("catalogue: a database that opens but cannot be written is read, and not written") {
+  Opened db;
+  REQUIRE(commit_one(*db.catalogue, 1));
+  db.files.fail_writes(true, EIO, ".log");
+  REQUIRE(fails_with(commit_one(*db.catalogue, 2), Errc::busy));
+
+  bool served = false;
+  for (int i = 0; i < 200; ++i) {  // While the guard opens it some times, to no avail.
+    REQUIRE(db.catalogue->fault());
+    served = served || db.catalogue->blob(sample_digest(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(served);
+
+  db.files.fail_writes(false);
+  db.wait_until_writable();
+  CHECK(commit_one(*db.catalogue, 2));
+}
+
 TEST_CASE("catalogue: faults that come and go under load lose nothing that was acknowledged") {
   Opened db;
   std::atomic<bool> stop = false;

@@ -55,6 +55,7 @@ class FaultyFileSystem::File final : public rocksdb::FSWritableFileOwnerWrapper 
     const std::lock_guard lock(faults_->mutex_);
     if (faults_->dead_) return dead_status();
     if (faults_->error_number_ == 0) return IOStatus::OK();
+    if (path_.find(faults_->only_in_) == path_.npos) return IOStatus::OK();
     const char* const why = std::strerror(faults_->error_number_);
     return faults_->error_number_ == ENOSPC ? IOStatus::NoSpace(path_, why)
                                             : IOStatus::IOError(path_, why);
@@ -177,8 +178,9 @@ FaultyFileSystem::FaultyFileSystem()
 
 FaultyFileSystem::~FaultyFileSystem() = default;
 
-void FaultyFileSystem::fail_writes(bool on, int error_number) {
+void FaultyFileSystem::fail_writes(bool on, int error_number, std::string only_in) {
   const std::lock_guard lock(mutex_);
+  only_in_ = std::move(only_in);
   error_number_ = on ? error_number : 0;
 }
 

@@ -34,7 +34,8 @@ class FaultyFileSystem {
   rocksdb::Env* env() { return env_.get(); }
 
   /// While on, every append and every sync fails as if with this errno: ENOSPC, or any other.
-  void fail_writes(bool on, int error_number = ENOSPC);
+  /// `only_in`: only of files with this in their name, such as ".log".
+  void fail_writes(bool on, int error_number = ENOSPC, std::string only_in = {});
 
   /// From now on every call that changes a file or a name fails, as for a process that is killed
   /// here. Then destroy the database, let `power_cut()` or not, and open it anew with another one.
@@ -61,6 +62,7 @@ class FaultyFileSystem {
   mutable std::mutex mutex_;
   std::map<std::string, Length> files_;  // Those that were opened for writing here, by path.
   int error_number_ = 0;
+  std::string only_in_;
   bool dead_ = false;
   std::unique_ptr<rocksdb::Env> env_;
 };
