@@ -1,0 +1,194 @@
+#include "tests/origin/crash_rig.h"
+
+#include <catch2/catch.hpp>
+#include <thread>
+#include <utility>
+
+#include "core/digester.h"
+#include "store/upload_table.h"
+
+namespace orlop {
+namespace {
+
+namespace fs = std::filesystem;
+
+PieceLengths small_pieces() {
+  auto lengths = PieceLengths::make({{0, 4}, {100, 16}});
+  REQUIRE(lengths);
+  return *lengths;
+}
+
+fs::path made(const fs::path& path) {
+  fs::create_directories(path);
+  return path;
+}
+
+/// Runs a coroutine to its end on a reactor of its own.
+template <class T>
+T run_to_end(Task<T> task) {
+  asio::io_context io;
+  const auto guard = asio::make_work_guard(io);
+  std::optional<T> result;
+  auto body = [](Task<T> inner, std::optional<T>& out, asio::io_context& on) -> Task<> {
+    out.emplace(co_await std::move(inner));
+    on.stop();
+  };
+  asio::co_spawn(io, body(std::move(task), result, io), rethrow);
+  io.run();
+  return *std::move(result);
+}
+
+}  // namespace
+
+/// What a running origin holds, in the order of Origin.
+struct CrashRig::Process {
+  Process(CrashRig& rig, const fs::path& root)
+      : layout{.upload_dir = root / "upload", .cache_dir = root / "cache"},
+        lengths(small_pieces()),
+        catalogue(opened(rig)),
+        journal(*catalogue, rig.clock_, rig.durability_ != Durability::never),
+        files(rig.disk_, rig.clock_, layout),
+        table(rig.disk_, rig.clock_, rig.random_, layout, lengths, {}),
+        committer(rig.disk_, layout, journal, root_of(rig),
+                  {.durability = rig.durability_, .group_sync = rig.group_sync_}),
+        pool(2, 100),
+        lookup(rig.disk_, rig.clock_, files, *catalogue, claims, lengths, layout, pool),
+        removal(lookup, files, *catalogue, claims, pool, rig.clock_, layout, {}) {}
+
+  static std::unique_ptr<Catalogue> opened(CrashRig& rig) {
+    auto catalogue = Catalogue::open({.path = rig.directory_.path() / "db",
+                                      .clock = &rig.clock_,
+                                      .env = rig.database_disk_->env()});
+    if (!catalogue) FAIL(catalogue.error().detail());
+    return *std::move(catalogue);
+  }
+  UniqueFd root_of(CrashRig& rig) const {
+    auto root = rig.disk_.open_directory(layout.cache_dir);
+    REQUIRE(root);
+    return *std::move(root);
+  }
+
+  Layout layout;
+  PieceLengths lengths;
+  std::unique_ptr<Catalogue> catalogue;
+  CatalogueJournal journal;
+  DigestClaims claims;
+  BlobFiles files;
+  UploadTable table;
+  Committer committer;
+  WorkerPool pool;
+  BlobLookup lookup;
+  Removal removal;
+};
+
+CrashRig::CrashRig(GroupSync group_sync, Durability durability)
+    : group_sync_(group_sync),
+      durability_(durability),
+      disk_([&] {
+        const auto root = directory_.path() / "data";
+        made(root / "upload");
+        made(root / "cache");
+        return root;
+      }()) {
+  made(directory_.path() / "db");
+  boot();
+}
+
+CrashRig::~CrashRig() = default;
+
+void CrashRig::boot() {
+  database_disk_ = std::make_unique<FaultyFileSystem>();
+  disk_.on_death = [this] { database_disk_->die(); };
+  disk_.on_filesystem_synced = [this] { database_disk_->mark_all_synced(); };
+  database_disk_->on_write = [this] {
+    if (disk_.count_call()) database_disk_->die();
+  };
+  process_ = std::make_unique<Process>(*this, directory_.path() / "data");
+  REQUIRE(process_->table.recover());
+}
+
+void CrashRig::die_at(std::uint64_t call) { disk_.die_at(call); }
+
+void CrashRig::come_back(const Crash& crash) {
+  // Also when it survived: a power cut may come at any time after the answer.
+  database_disk_->die();
+  process_ = nullptr;
+  if (crash.power_cut) {
+    disk_.power_cut(*crash.power_cut);
+    if (crash.database_loses_unsynced) database_disk_->power_cut();
+  } else {
+    disk_.revive();
+  }
+  boot();
+}
+
+void CrashRig::restart_cleanly() {
+  REQUIRE(process_->catalogue->close_cleanly());
+  process_ = nullptr;
+  boot();
+}
+
+std::optional<CrashRig::Pending> CrashRig::upload(const std::string& bytes) {
+  auto started = process_->table.start(digest_of(bytes), UploadLife::resumable);
+  if (!started) return std::nullopt;
+  auto upload = *std::move(started);
+  // In two chunks, so that there is a death between them.
+  const auto half = bytes.size() / 2;
+  for (const auto& part : {bytes.substr(0, half), bytes.substr(half)}) {
+    upload->begin_chunk(upload->size_bytes());
+    if (!upload->append(std::as_bytes(std::span(part)))) return std::nullopt;
+  }
+  auto metainfo = upload->finish();
+  if (!metainfo) return std::nullopt;
+  return Pending{.upload = std::move(upload),
+                 .metainfo = std::make_unique<MetaInfo>(*std::move(metainfo))};
+}
+
+std::set<Digest> CrashRig::commit(std::vector<Pending> group) {
+  std::vector<CommitRequest> requests;
+  for (const auto& one : group) {
+    requests.push_back({.upload = one.upload, .metainfo = one.metainfo.get(), .note = {}});
+  }
+  const auto outcomes = process_->committer.commit_group(requests);
+  std::set<Digest> acknowledged;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (!outcomes[i]) acknowledged.insert(group[i].metainfo->digest());
+  }
+  for (const auto& one : group) process_->table.discard(*one.upload);
+  return acknowledged;
+}
+
+bool CrashRig::remove(Digest digest) {
+  return run_to_end(process_->removal.remove(digest)).has_value();
+}
+
+bool CrashRig::is_here(Digest digest) {
+  const auto claim = process_->claims.try_claim(digest);
+  REQUIRE(claim);
+  const auto here = process_->lookup.here_under_claim(digest);
+  if (!here) FAIL(here.error().detail());
+  return *here;
+}
+
+std::optional<std::string> CrashRig::read(Digest digest) {
+  if (!is_here(digest)) return std::nullopt;
+  auto blob = run_to_end(process_->lookup.open(digest));
+  if (!blob) FAIL(blob.error().detail());
+  std::string bytes(blob->size_bytes, '\0');
+  const auto count = disk_.read(blob->file, std::as_writable_bytes(std::span(bytes)), 0);
+  REQUIRE(count);
+  bytes.resize(*count);
+  CHECK(digest_of(bytes) == digest);
+  const auto metainfo = process_->catalogue->metainfo(digest);
+  if (!metainfo) FAIL(metainfo.error().detail());
+  CHECK(metainfo->size_bytes() == bytes.size());
+  return bytes;
+}
+
+Usage CrashRig::usage() {
+  const auto usage = process_->catalogue->usage();
+  REQUIRE(usage);
+  return *usage;
+}
+
+}  // namespace orlop

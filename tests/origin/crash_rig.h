@@ -1,0 +1,85 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/worker_pool.h"
+#include "metadata/catalogue.h"
+#include "origin/blob_lookup.h"
+#include "origin/catalogue_journal.h"
+#include "origin/removal.h"
+#include "store/committer.h"
+#include "tests/base/manual_clock.h"
+#include "tests/base/temporary_directory.h"
+#include "tests/metadata/faulty_file_system.h"
+#include "tests/store/faulty_disk.h"
+
+namespace orlop {
+
+/// How a machine comes back.
+struct Crash {
+  /// Empty: the process was killed, the kernel kept everything.
+  std::optional<UnsyncedBytes> power_cut;
+  /// After a power cut: whether the database's unsynced bytes are lost too. A kernel writes back
+  /// what it likes when it likes, so a record can survive the file that it vouches for.
+  bool database_loses_unsynced = false;
+};
+
+/// Blobs by their digest.
+using Blobs = std::map<std::string, std::string>;
+
+/// A machine with a disk under blobs and database that dies where the test says, and the store,
+/// catalogue and look-up on it as Origin puts them together, without threads between them.
+class CrashRig {
+ public:
+  CrashRig(GroupSync group_sync, Durability durability);
+  ~CrashRig();
+
+  /// Starts the process (again).
+  void boot();
+  /// The process dies at the call that comes as number `call` from now on.
+  void die_at(std::uint64_t call);
+  bool dead() const { return disk_.dead(); }
+  /// Ends the process, applies the crash, and starts another one.
+  void come_back(const Crash& crash);
+  /// Ends the process as SIGTERM does, and starts another one.
+  void restart_cleanly();
+
+  struct Pending {
+    std::shared_ptr<Upload> upload;
+    std::unique_ptr<MetaInfo> metainfo;
+  };
+  /// Uploads the bytes up to the commit. Empty if that failed.
+  std::optional<Pending> upload(const std::string& bytes);
+  /// Commits them as one group; the digests that were acknowledged.
+  std::set<Digest> commit(std::vector<Pending> group);
+  /// True if the removal was acknowledged.
+  bool remove(Digest digest);
+
+  /// The bytes that a reader gets; nothing if the blob is absent. Checks that a blob that is here
+  /// has its metainfo and hashes to its name.
+  std::optional<std::string> read(Digest digest);
+  bool is_here(Digest digest);
+  Usage usage();
+  std::uint64_t bytes_read() const { return disk_.bytes_read(); }
+
+ private:
+  struct Process;
+
+  TemporaryDirectory directory_;
+  const GroupSync group_sync_;
+  const Durability durability_;
+  ManualClock clock_;
+  Random random_{7};
+  FaultyDisk disk_;
+  std::unique_ptr<FaultyFileSystem> database_disk_;
+  std::unique_ptr<Process> process_;
+};
+
+}  // namespace orlop
