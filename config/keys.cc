@@ -78,7 +78,7 @@ void add_process_keys(Table& table) {
        {"zap", K::section, R::ignored, "only zap.level is used; the log goes to standard error"},
        {"peer_id_factory", K::text, R::used},
        {"network_event", K::section, R::ignored, "peer exchange is not built yet"},
-       {"metrics", K::section, R::ignored, "metrics are served at /metrics and not pushed"},
+       {"metrics", K::section, R::ignored, "metrics are not pushed by this version"},
        {"localdb", K::section, R::ignored, "tasks are kept in store.database_dir"},
        {"nginx", K::section, R::ignored, "Orlop serves the port itself, without nginx"},
        {"log", K::section}});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ascii.h"
 #include "core/blanks.h"
 
 namespace orlop {
@@ -64,13 +65,6 @@ std::optional<ByteRange> resolve(const RangeSpec& spec, std::uint64_t size_bytes
   return ByteRange{spec.first, std::min(spec.last, size_bytes - 1)};
 }
 
-/// Range units are case-insensitive: RFC 9110, section 14.1.
-bool is_bytes_unit(std::string_view unit) {
-  return std::equal(unit.begin(), unit.end(), std::string_view("bytes").begin(),
-                    std::string_view("bytes").end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-}
-
 }  // namespace
 
 std::optional<std::vector<ByteRange>> parse_ranges(std::string_view range_header,
@@ -78,7 +72,8 @@ std::optional<std::vector<ByteRange>> parse_ranges(std::string_view range_header
   auto rest = without_blanks(range_header);
   const auto equals = rest.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
-  if (!is_bytes_unit(take_until('=', rest))) return std::nullopt;
+  // RFC 9110, section 14.1: units are case-insensitive.
+  if (!equal_ignoring_case(take_until('=', rest), "bytes")) return std::nullopt;
 
   std::vector<ByteRange> ranges;
   std::size_t spec_count = 0;

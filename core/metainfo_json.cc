@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/ascii.h"
 #include "core/metainfo.h"
 
 namespace orlop {
@@ -36,16 +37,6 @@ Error refused(std::string_view where, simdjson::error_code error) {
   // Not the text's fault, so it must not count as a broken sidecar.
   if (error == simdjson::MEMALLOC) return Error(Errc::busy, "metainfo: no memory for the parser");
   return refused(where, simdjson::error_message(error));
-}
-
-/// Go matches names in any case. ASCII is enough: it would also fold U+017F to an s, which no
-/// writer of this format has ever written.
-bool same_name(std::string_view key, std::string_view name) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return std::equal(key.begin(), key.end(), name.begin(), name.end(),
-                    [&](char a, char b) { return lower(a) == lower(b); });
 }
 
 Result<> read_integer(dom::element value, std::string_view where, std::int64_t& out) {
@@ -82,14 +73,16 @@ Result<> read_info(dom::element value, Fields& fields) {
   if (value.is_null()) return {};
   dom::object info;
   if (const auto error = value.get(info)) return refused("Info", error);
+  // Go matches names in any case.
   for (const auto& [key, field] : info) {
     const auto read = [&, &name = key, &element = field]() -> Result<> {
-      if (same_name(name, "PieceLength")) {
+      if (equal_ignoring_case(name, "PieceLength")) {
         return read_integer(element, "PieceLength", fields.piece_length);
       }
-      if (same_name(name, "PieceSums")) return read_sums(element, fields.piece_sums);
-      if (same_name(name, "Name")) return read_name(element, fields.name);
-      if (same_name(name, "Length")) return read_integer(element, "Length", fields.size_bytes);
+      if (equal_ignoring_case(name, "PieceSums")) return read_sums(element, fields.piece_sums);
+      if (equal_ignoring_case(name, "Name")) return read_name(element, fields.name);
+      if (equal_ignoring_case(name, "Length"))
+        return read_integer(element, "Length", fields.size_bytes);
       return {};
     }();
     if (!read) return read;
@@ -118,7 +111,7 @@ Result<MetaInfo> MetaInfo::parse_json(std::string_view text) {
 
   Fields fields;
   for (const auto& [key, value] : object) {
-    if (!same_name(key, "Info")) continue;
+    if (!equal_ignoring_case(key, "Info")) continue;
     auto read = read_info(value, fields);
     if (!read) return std::move(read).error();
   }

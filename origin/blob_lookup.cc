@@ -132,8 +132,7 @@ Result<bool> BlobLookup::record_verified(Digest digest, const Inspection& found,
                                          const MetaInfo& metainfo) {
   if (auto synced = disk_.sync_data(found.file); !synced) return std::move(synced).error();
   const auto fingerprint = fingerprint_of(found.stat);
-  const bool size_was_recorded =
-      found.record && found.record->size_bytes == found.stat.size_bytes;
+  const bool size_was_recorded = found.record && found.record->size_bytes == found.stat.size_bytes;
   if (size_was_recorded) {
     if (auto renewed = catalogue_.renew_fingerprint(digest, fingerprint); !renewed) {
       return std::move(renewed).error();
@@ -143,15 +142,14 @@ Result<bool> BlobLookup::record_verified(Digest digest, const Inspection& found,
   }
   if (auto synced = sync_names(digest); !synced) return std::move(synced).error();
   const auto now = std::chrono::system_clock::to_time_t(clock_.wall());
-  const std::array entries = {
-      CommitEntry{.blob = {.size_bytes = metainfo.size_bytes(),
-                           .blocks = found.stat.blocks,
-                           .committed_at = now,
-                           .backed = false,
-                           .fingerprint = fingerprint},
-                  .metainfo = &metainfo,
-                  .task = std::nullopt,
-                  .digest = digest}};
+  const std::array entries = {CommitEntry{.blob = {.size_bytes = metainfo.size_bytes(),
+                                                   .blocks = found.stat.blocks,
+                                                   .committed_at = now,
+                                                   .backed = false,
+                                                   .fingerprint = fingerprint},
+                                          .metainfo = &metainfo,
+                                          .task = std::nullopt,
+                                          .digest = digest}};
   if (auto adopted = catalogue_.commit(entries, kAdopter); !adopted) {
     return std::move(adopted).error();
   }

@@ -1,6 +1,7 @@
 #include "origin/blob_metainfo.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -19,8 +20,8 @@ Task<Result<MetaInfoPtr>> BlobMetaInfo::get(Digest digest) {
 
     auto made = cut(digest, here->size_bytes, piece_lengths_.for_size(here->size_bytes));
     if (!made) return std::move(made).error();
-    log_warn("metainfo_remade", {{"digest", digest.to_string()},
-                                 {"reason", recorded.error().detail()}});
+    log_warn("metainfo_remade",
+             {{"digest", digest.to_string()}, {"reason", recorded.error().detail()}});
     if (auto put = catalogue_.put_metainfo(*made); !put) return std::move(put).error();
     return std::make_shared<const MetaInfo>(*std::move(made));
   });
@@ -40,6 +41,13 @@ Task<Result<>> BlobMetaInfo::overwrite(Digest digest, std::uint64_t piece_length
 
 Result<MetaInfo> BlobMetaInfo::cut(Digest digest, std::uint64_t size_bytes,
                                    std::uint64_t piece_length) {
+  // Before the sums are made: they would take four bytes a piece.
+  if (piece_length == 0 || piece_count(size_bytes, piece_length) > kPieceCountMax) {
+    return Error(Errc::invalid_argument,
+                 "a piece length of " + std::to_string(piece_length) + " cuts " +
+                     std::to_string(size_bytes) + " bytes into more than " +
+                     std::to_string(kPieceCountMax) + " pieces");
+  }
   const auto file = files_.open(digest);
   if (!file) return file.error();
   auto sums = sum_pieces(disk_, *file, size_bytes, piece_length);

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
+
 namespace orlop {
 
 Fingerprint fingerprint_of(const FileStat& file) {
@@ -36,6 +38,16 @@ Result<> CatalogueJournal::record(std::span<const CommitRecord> group) {
     entries.push_back(std::move(entry));
   }
   return catalogue_.commit(entries);
+}
+
+void CatalogueJournal::distrust(std::span<const CommitRecord> group) {
+  for (const auto& one : group) {
+    const auto digest = one.metainfo->digest();
+    if (auto dropped = catalogue_.drop_fingerprint(digest); !dropped) {
+      log_error("blob_not_distrusted",
+                {{"digest", digest.to_string()}, {"reason", dropped.error().detail()}});
+    }
+  }
 }
 
 }  // namespace orlop

@@ -19,6 +19,7 @@ class CatalogueJournal final : public CommitJournal {
       : catalogue_(catalogue), clock_(clock), files_will_be_synced_(files_will_be_synced) {}
 
   Result<> record(std::span<const CommitRecord> group) override;
+  void distrust(std::span<const CommitRecord> group) override;
   Result<> sync() override { return catalogue_.sync(); }
 
  private:

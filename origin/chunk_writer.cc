@@ -52,10 +52,11 @@ Task<Result<>> ChunkWriter::append_filled() {
 
 Task<Result<>> ChunkWriter::wait_for_append() {
   if (appending_ == nullptr) co_return Result<>();
+  upload_->gate.pause();
   co_await appending_->done.wait();
   const auto done = std::move(appending_);
   appending_ = nullptr;
-  upload_->gate.progress();  // Our disk was slow, not the client.
+  upload_->gate.progress();
   if (!done->result) {
     discard();
     co_return done->result;
@@ -68,6 +69,7 @@ Task<Result<>> ChunkWriter::sync_behind() {
   if (!sync_while_streaming_) co_return Result<>();
   auto& sync = upload_->streaming_sync;
   if (sync != nullptr && upload_->unsynced_bytes() >= kUnsyncedBytesMax) {
+    upload_->gate.pause();
     co_await sync->done.wait();
     upload_->gate.progress();
   }
@@ -110,8 +112,8 @@ Task<Result<>> ChunkWriter::undo() {
 /// A failed write or sync is the one error that ends an upload: its bytes are freed at once.
 void ChunkWriter::discard() {
   pool_->post([table = table_, upload = upload_] { table->discard(*upload); });
-  log_warn("upload_failed", {{"upload", upload_->id().text()},
-                             {"digest", upload_->digest().to_string()}});
+  log_warn("upload_failed",
+           {{"upload", upload_->id().text()}, {"digest", upload_->digest().to_string()}});
   leave();
 }
 

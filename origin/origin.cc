@@ -71,9 +71,9 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
       .durability = options.durability,
       .group_sync = options.group_sync,
       .journal_on_other_filesystem = *database_on != *blobs_on};
-  std::unique_ptr<Origin> origin(new Origin(
-      std::move(options), std::move(piece_lengths), std::move(node), disk, clock, random,
-      *std::move(locks), *std::move(root), *std::move(catalogue), committer_options));
+  std::unique_ptr<Origin> origin(
+      new Origin(std::move(options), std::move(piece_lengths), std::move(node), disk, clock, random,
+                 *std::move(locks), *std::move(root), *std::move(catalogue), committer_options));
   if (auto recovered = origin->upload_table_.recover(); !recovered) {
     return std::move(recovered).error();
   }
@@ -125,6 +125,13 @@ std::vector<std::string> Origin::not_ready() const {
   std::vector<std::string> reasons;
   if (const auto fault = catalogue_->fault()) reasons.push_back("metadata: " + *fault);
   return reasons;
+}
+
+std::vector<std::string> Origin::status() const {
+  return {"metadata: " + catalogue_->fault().value_or("writable"),
+          "uploads in progress: " + std::to_string(upload_table_.count()),
+          "commits waiting: " + std::to_string(committer_.queued()),
+          "disk work waiting or running: " + std::to_string(pool_.queued())};
 }
 
 /// What is done now and then, on a thread of its own because it blocks.

@@ -75,6 +75,9 @@ class Origin {
   /// Somebody read the blob.
   void touch(Digest digest) { last_access_.touch(digest); }
 
+  /// A line a fact about what this node is doing, for people.
+  std::vector<std::string> status() const;
+
   /// Why this node should not be sent requests; empty if it should.
   std::vector<std::string> not_ready() const;
 

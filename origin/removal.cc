@@ -1,5 +1,6 @@
 #include "origin/removal.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,8 @@ namespace orlop {
 namespace {
 
 constexpr std::size_t kPageBlobs = 1000;
+/// A century. Longer ages mean the same and would overflow the clock's nanoseconds.
+constexpr std::chrono::hours kAgeMax{100 * 366 * 24};
 
 }  // namespace
 
@@ -41,7 +44,7 @@ Result<Removal::Outcome> Removal::remove_claimed(Digest digest) {
 }
 
 Task<Result<Removal::CleanUp>> Removal::remove_older_than(std::chrono::hours age) {
-  const auto limit = clock_.wall() - age;
+  const auto limit = clock_.wall() - std::clamp(age, -kAgeMax, kAgeMax);
   co_return co_await pool_.run([&] { return clean_up(limit); });
 }
 
@@ -72,8 +75,8 @@ Result<bool> Removal::remove_if_older(Digest digest, Clock::Wall limit) {
   const auto stat = files_.stat(digest);
   if (!stat && stat.error().code() == Errc::not_found) return false;
   if (!stat) return stat.error();
-  const Clock::Wall written{
-      std::chrono::duration_cast<Clock::Wall::duration>(std::chrono::nanoseconds(stat->modified_ns))};
+  const Clock::Wall written{std::chrono::duration_cast<Clock::Wall::duration>(
+      std::chrono::nanoseconds(stat->modified_ns))};
   if (written >= limit) return false;
   const auto removed = remove_claimed(digest);
   if (!removed && removed.error().code() == Errc::pinned) return false;

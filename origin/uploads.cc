@@ -100,7 +100,7 @@ Task<Result<UnlessHere<ChunkWriter>>> Uploads::begin_chunk(Digest digest,
 }
 
 Task<Result<Committed>> Uploads::commit(Digest digest, std::string_view upload_id,
-                                                    CommitNote note) {
+                                        CommitNote note) {
   const auto id = UploadId::parse(upload_id);
   auto upload = id ? table_.find(*id, digest) : nullptr;
   if (upload == nullptr) co_return no_such_upload(upload_id);
@@ -145,8 +145,7 @@ Task<Result<Uploads::Single>> Uploads::begin_single(Digest digest, std::uint64_t
 }
 
 Task<Result<Committed>> Uploads::commit_single(std::shared_ptr<Upload> upload,
-                                                           std::optional<Digest> expected,
-                                                           CommitNote note) {
+                                               std::optional<Digest> expected, CommitNote note) {
   if (auto sealed = co_await upload->gate.seal(); !sealed) co_return std::move(sealed).error();
   auto outcome = co_await commit_sealed(upload, expected, note);
   if (!outcome) co_await discard(*upload);  // Nobody can come back for it.
@@ -161,11 +160,15 @@ Task<Result<MetaInfo>> Uploads::finish_bytes(Upload& upload) {
 }
 
 Task<Result<Committed>> Uploads::commit_sealed(std::shared_ptr<Upload> upload,
-                                                           std::optional<Digest> expected,
-                                                           const CommitNote& note) {
+                                               std::optional<Digest> expected,
+                                               const CommitNote& note) {
   const auto metainfo = co_await finish_bytes(*upload);
   if (!metainfo) {
-    upload->gate.unseal();
+    if (upload->in_doubt()) {
+      co_await discard(*upload);
+    } else {
+      upload->gate.unseal();
+    }
     co_return metainfo.error();
   }
   const auto digest = metainfo->digest();
@@ -201,8 +204,7 @@ Task<Result<Committed>> Uploads::commit_sealed(std::shared_ptr<Upload> upload,
     co_await discard(*upload);  // Its file has become the blob; this removes the session.
     co_return Committed{.digest = digest, .size_bytes = metainfo->size_bytes(), .was_here = false};
   }
-  log_warn("commit_failed",
-           {{"digest", digest.to_string()}, {"reason", failed->error.detail()}});
+  log_warn("commit_failed", {{"digest", digest.to_string()}, {"reason", failed->error.detail()}});
   if (failed->failure == CommitFailure::upload_lost) {
     co_await discard(*upload);
   } else {

@@ -35,7 +35,8 @@ Reply stored(unsigned status, Digest digest, std::uint64_t size_bytes) {
 Task<Reply> store_body(Call& call, std::optional<Digest> expected) {
   auto& uploads = call.origin.uploads();
   const auto& request = call.request;
-  auto single = co_await uploads.begin_single(expected.value_or(kUnnamed), request.content_length.value_or(0));
+  auto single = co_await uploads.begin_single(expected.value_or(kUnnamed),
+                                              request.content_length.value_or(0));
   if (!single) co_return json_error(single.error(), request, expected);
   auto& writer = single->writer;
 
@@ -46,8 +47,9 @@ Task<Reply> store_body(Call& call, std::optional<Digest> expected) {
       (void)co_await writer.finish();
       co_await uploads.abandon_single(single->upload);
     }
-    auto reply = received ? json_error(400, "invalid_argument", "the body was cut", request, expected)
-                          : json_error(received.error(), request, expected);
+    auto reply = received
+                     ? json_error(400, "invalid_argument", "the body was cut", request, expected)
+                     : json_error(received.error(), request, expected);
     reply.close = true;
     co_return reply;
   }

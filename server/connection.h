@@ -36,7 +36,7 @@ class Connection : public boost::intrusive::list_base_hook<> {
 
   Socket socket;
   boost::beast::flat_buffer buffer;  ///< Received, not yet parsed.
-  bool idle = true;                  ///< Between requests: may be closed without breaking a promise.
+  bool idle = true;  ///< Between requests: may be closed without breaking a promise.
 
  private:
   friend class ConnectionGroup;

@@ -59,8 +59,8 @@ Task<Reply> overwrite_metainfo(Call& call) {
   if (*piece_length <= 0) {
     co_return kraken_error(400, "create metainfo: piece length must be positive");
   }
-  const auto done = co_await call.origin.metainfo().overwrite(
-      *digest, static_cast<std::uint64_t>(*piece_length));
+  const auto done =
+      co_await call.origin.metainfo().overwrite(*digest, static_cast<std::uint64_t>(*piece_length));
   if (!done) co_return kraken_error(done.error());
   co_return empty_reply(200);
 }
@@ -70,8 +70,7 @@ Task<Reply> force_cleanup(Call& call) {
   if (!text || text->empty()) co_return kraken_error(400, "query arg ttl_hr required");
   const auto hours = parse_number<std::int32_t>(*text);
   if (!hours) co_return kraken_error(400, "invalid ttl_hr: expected a whole number of hours");
-  const auto report =
-      co_await call.origin.removal().remove_older_than(std::chrono::hours(*hours));
+  const auto report = co_await call.origin.removal().remove_older_than(std::chrono::hours(*hours));
   if (!report) co_return kraken_error(report.error());
 
   std::vector<std::string> deleted;

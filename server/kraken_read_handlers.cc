@@ -7,7 +7,9 @@
 namespace orlop {
 namespace {
 
-Reply bad_digest(const Error& error) { return kraken_error(400, "parse digest: " + error.detail()); }
+Reply bad_digest(const Error& error) {
+  return kraken_error(400, "parse digest: " + error.detail());
+}
 
 /// Go's strconv.ParseBool, and the empty text, which means the default.
 std::optional<bool> parse_bool(std::string_view text) {

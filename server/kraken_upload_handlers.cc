@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/content_range.h"
-#include "server/duplicate_order.h"
+#include "core/duplicate_order.h"
 #include "server/handlers.h"
 #include "server/receive.h"
 
@@ -29,12 +29,12 @@ UploadPath public_path(const Call& call) {
 }
 
 UploadPath internal_path(const Call& call) {
-  return {.digest = Digest::parse(call.parameters[0]),
-          .name_space = {},
-          .uid = call.parameters[1]};
+  return {.digest = Digest::parse(call.parameters[0]), .name_space = {}, .uid = call.parameters[1]};
 }
 
-Reply bad_digest(const Error& error) { return kraken_error(400, "parse digest: " + error.detail()); }
+Reply bad_digest(const Error& error) {
+  return kraken_error(400, "parse digest: " + error.detail());
+}
 
 Task<Reply> start(Call& call, UploadPath path) {
   if (!path.digest) co_return bad_digest(path.digest.error());
@@ -102,8 +102,7 @@ Task<Reply> patch(Call& call, UploadPath path) {
 
 Task<Reply> commit(Call& call, UploadPath path, CommitNote note) {
   if (!path.digest) co_return bad_digest(path.digest.error());
-  auto committed =
-      co_await call.origin.uploads().commit(*path.digest, path.uid, std::move(note));
+  auto committed = co_await call.origin.uploads().commit(*path.digest, path.uid, std::move(note));
   if (!committed) co_return kraken_error(committed.error());
   co_return empty_reply(committed->was_here ? 409 : 200);
 }
@@ -159,8 +158,7 @@ Task<Reply> commit_duplicate_upload(Call& call) {
     if (!count) co_return kraken_error(count.error());
     used += *count;
   }
-  const auto delay =
-      parse_duplicate_order({reinterpret_cast<const char*>(text.data()), used});
+  const auto delay = parse_duplicate_order({reinterpret_cast<const char*>(text.data()), used});
   if (!delay) co_return kraken_error(delay.error());
   CommitNote note;
   note.write_back = WriteBackOrder{.name_space = path.name_space, .delay = *delay};

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <csignal>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -91,8 +91,8 @@ OriginOptions origin_options(const Config& config) {
   options.layout = {.upload_dir = config.upload_dir, .cache_dir = config.cache_dir};
   options.database_dir = config.database_dir;
   options.durability = durability_of(config.durability);
-  options.group_sync = config.group_sync == Config::GroupSync::fsync ? GroupSync::fsync
-                                                                     : GroupSync::syncfs;
+  options.group_sync =
+      config.group_sync == Config::GroupSync::fsync ? GroupSync::fsync : GroupSync::syncfs;
   options.free_bytes_min = config.free_bytes_min;
   options.upload_bytes_max = config.upload_bytes_max;
   options.uploads = {.uploads_max = config.uploads_max,
@@ -199,6 +199,4 @@ int run(std::vector<const char*> args) {
 }  // namespace
 }  // namespace orlop
 
-int main(int argc, char** argv) {
-  return orlop::run(std::vector<const char*>(argv, argv + argc));
-}
+int main(int argc, char** argv) { return orlop::run(std::vector<const char*>(argv, argv + argc)); }

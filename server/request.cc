@@ -12,8 +12,6 @@ int digit_value(char c) {
   return -1;
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 /// RFC 3629, section 4.
 bool is_utf8(std::string_view text) {
   std::size_t i = 0;
@@ -39,11 +37,6 @@ bool is_utf8(std::string_view text) {
 }
 
 }  // namespace
-
-bool equal_ignoring_case(std::string_view left, std::string_view right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](char a, char b) { return lower(a) == lower(b); });
-}
 
 std::optional<std::string_view> Request::field(std::string_view name) const {
   for (const auto& [field_name, value] : fields) {

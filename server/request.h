@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/asio.h"
 
 namespace orlop {
@@ -45,8 +46,5 @@ struct Request {
 /// Decodes percent-escapes once. Nothing on a malformed escape, on NUL, and on what is not UTF-8:
 /// names travel into logs, records and other systems.
 std::optional<std::string> percent_decoded(std::string_view text);
-
-/// Whether two field names or values are equal but for the case of ASCII letters.
-bool equal_ignoring_case(std::string_view left, std::string_view right);
 
 }  // namespace orlop

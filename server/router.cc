@@ -28,8 +28,7 @@ std::string_view name_of(std::string_view parameter) {
 
 /// Segment by segment, undecoded, as Kraken does. A parameter at the end takes at least one byte;
 /// one in the middle may be empty, which is answered with 400.
-bool fits(const std::vector<std::string_view>& pattern,
-          const std::vector<std::string_view>& path) {
+bool fits(const std::vector<std::string_view>& pattern, const std::vector<std::string_view>& path) {
   if (pattern.size() != path.size()) return false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const bool last = i + 1 == pattern.size();
@@ -51,6 +50,13 @@ void add_allowed(std::string& allow, http::verb method) {
   };
   add(method);
   if (method == http::verb::get) add(http::verb::head);
+}
+
+/// A refusal before any handler, in the dialect of the path.
+Reply refuse(const Request& request, unsigned status, std::string_view code, std::string text) {
+  const std::string_view path = request.path;
+  if (path == "/cas" || path.starts_with("/cas/")) return json_error(status, code, text, request);
+  return kraken_error(status, std::move(text));
 }
 
 }  // namespace
@@ -93,18 +99,21 @@ Task<Reply> Router::answer(const Request& request, Body& body, Origin& origin,
                            const Health& health) const {
   auto found = match(request);
   if (found.route == nullptr && !found.allow.empty()) {
-    auto reply = kraken_error(405, "method not allowed; this path answers " + found.allow + "\n");
+    auto reply = refuse(request, 405, "method_not_allowed", "this path answers " + found.allow);
     reply.fields.emplace_back("Allow", found.allow);
     co_return reply;
   }
-  if (found.route == nullptr) co_return kraken_error(404, "404 page not found\n");
-  if (auto refused = access_.refusal(found.route->route_class, request)) {
-    log_warn("operator_request_refused", {{"request", request.id},
-                                          {"peer", request.peer.to_string()},
-                                          {"path", request.path}});
-    co_return kraken_error(403, *std::move(refused));
+  if (found.route == nullptr) {
+    co_return refuse(request, 404, "not_found", "404 page not found\n");
   }
-  if (found.refusal) co_return kraken_error(400, *std::move(found.refusal));
+  if (auto refused = access_.refusal(found.route->route_class, request)) {
+    log_warn("operator_request_refused",
+             {{"request", request.id}, {"peer", request.peer.to_string()}, {"path", request.path}});
+    co_return refuse(request, 403, "forbidden", *std::move(refused));
+  }
+  if (found.refusal) {
+    co_return refuse(request, 400, "invalid_argument", *std::move(found.refusal));
+  }
 
   Call call{.request = request, .body = body, .origin = origin, .health = health, .parameters = {}};
   std::move(found.parameters.begin(), found.parameters.end(), call.parameters.begin());

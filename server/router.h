@@ -52,8 +52,8 @@ class Router {
   struct Match {
     const Route* route = nullptr;
     std::vector<std::string> parameters;
-    std::string allow;                  ///< The methods of the path, if the method is not one.
-    std::optional<std::string> refusal; ///< Why the path's parameters are no good.
+    std::string allow;                   ///< The methods of the path, if the method is not one.
+    std::optional<std::string> refusal;  ///< Why the path's parameters are no good.
   };
 
   struct Compiled {

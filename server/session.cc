@@ -104,13 +104,14 @@ Task<> linger(Connection& connection) {
 
 void log_request(const Request& request, const Reply& reply) {
   const auto level = reply.status >= 500 ? LogLevel::warn : LogLevel::debug;
-  log_line(level, "request", {{"id", request.id},
-                              {"peer", request.peer.to_string()},
-                              {"method", request.method_text},
-                              {"path", request.path},
-                              {"status", reply.status},
-                              {"bytes", reply.body_bytes()},
-                              {"error", reply.status >= 400 ? reply.text : std::string()}});
+  log_line(level, "request",
+           {{"id", request.id},
+            {"peer", request.peer.to_string()},
+            {"method", request.method_text},
+            {"path", request.path},
+            {"status", reply.status},
+            {"bytes", reply.body_bytes()},
+            {"error", reply.status >= 400 ? reply.text : std::string()}});
 }
 
 /// One request and its answer. True if the connection can take another one.

@@ -67,7 +67,8 @@ Result<std::vector<std::uint32_t>> sum_pieces(Disk& disk, const UniqueFd& file,
   const auto read =
       read_all(disk, file, [&](std::span<const std::byte> bytes) { run.update(bytes); });
   if (!read) return read.error();
-  if (*read != size_bytes) return Error(Errc::corrupt, "the file changed its size while it was read");
+  if (*read != size_bytes)
+    return Error(Errc::corrupt, "the file changed its size while it was read");
   return std::move(run).finish();
 }
 
@@ -86,8 +87,7 @@ Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, const PieceLengths&
   if (*read != stat->size_bytes) {
     return Error(Errc::corrupt, "the file changed its size while it was read");
   }
-  return MetaInfo::make(std::move(digester).finish(), *read, piece_length,
-                        std::move(run).finish());
+  return MetaInfo::make(std::move(digester).finish(), *read, piece_length, std::move(run).finish());
 }
 
 }  // namespace orlop

@@ -18,7 +18,6 @@ Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, const PieceLengths&
 
 /// The sums of a file cut at any piece length, by reading it once.
 Result<std::vector<std::uint32_t>> sum_pieces(Disk& disk, const UniqueFd& file,
-                                              std::uint64_t size_bytes,
-                                              std::uint64_t piece_length);
+                                              std::uint64_t size_bytes, std::uint64_t piece_length);
 
 }  // namespace orlop

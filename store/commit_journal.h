@@ -37,6 +37,9 @@ class CommitJournal {
 
   /// Records a group in one atomic write that reaches the kernel, without a sync.
   virtual Result<> record(std::span<const CommitRecord> group) = 0;
+  /// Takes back that the bytes of a group are what their names say: a sync of them failed. Whoever
+  /// finds a file of theirs has to hash it. Best effort: the files are being removed too.
+  virtual void distrust(std::span<const CommitRecord> group) = 0;
   /// Makes what was recorded survive a power cut.
   virtual Result<> sync() = 0;
 };

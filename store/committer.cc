@@ -125,7 +125,9 @@ std::vector<CommitOutcome> Committer::commit_group(std::span<const CommitRequest
   }
   if (auto synced = sync_group(published); !synced) {
     // The kernel may have dropped the pages and will call them clean from now on ("fsyncgate"),
-    // so these files must not be believed, nor committed again. Their records have no file now.
+    // so these files must not be believed, nor committed again. Without a file their records are
+    // dropped; where even the removal fails, the records must not vouch for them.
+    journal_.distrust(records);
     for (const auto& request : published) {
       (void)disk_.remove_file(layout_.blob(digest_of_request(request)));
     }

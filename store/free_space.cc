@@ -18,8 +18,9 @@ constexpr auto kAskEvery = std::chrono::milliseconds(250);
 int SpaceUse::used_percent() const {
   if (total_bytes == 0) return 0;
   const auto used = total_bytes - std::min(free_bytes, total_bytes);
-  return static_cast<int>((static_cast<double>(used) * 100.0 + static_cast<double>(total_bytes) - 1) /
-                          static_cast<double>(total_bytes));
+  return static_cast<int>(
+      (static_cast<double>(used) * 100.0 + static_cast<double>(total_bytes) - 1) /
+      static_cast<double>(total_bytes));
 }
 
 Result<SpaceUse> space_use(const std::filesystem::path& path) {

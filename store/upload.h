@@ -19,7 +19,8 @@
 
 namespace orlop {
 
-/// One upload: a file that grows by chunks, and the SHA-256 and piece sums of what arrived in order.
+/// One upload: a file that grows by chunks, and the SHA-256 and piece sums of what arrived in
+/// order.
 ///
 /// A chunk is begun at an offset, appended to, and kept or undone. In order means: it begins where
 /// the last one ended, or it begins anew where the last one began (a client that lost our answer
@@ -56,7 +57,11 @@ class Upload {
   /// will not report it again), so this and `finish` fail from then on: discard the upload.
   Result<> sync();
 
-  /// What the bytes are, hashing the file only if they did not arrive in order. May be called again.
+  /// A sync failed: nobody can say what is on the disk.
+  bool in_doubt() const { return in_doubt_; }
+
+  /// What the bytes are, hashing the file only if they did not arrive in order. May be called
+  /// again.
   Result<MetaInfo> finish();
 
   UploadGate gate;

@@ -17,7 +17,7 @@ Task<Result<>> UploadGate::wait_until_empty() {
     const auto now = steady_clock::now();
     if (now >= give_up_at) co_return Error(Errc::busy, "another request is writing this upload");
 
-    const auto silent_at = heard_at_ + limits_.takeover_after;
+    const auto silent_at = heard_at_.value_or(now) + limits_.takeover_after;
     std::function<void()> interrupt;
     if (now >= silent_at) interrupt = std::exchange(interrupt_, nullptr);
     const auto until = now < silent_at ? std::min(silent_at, give_up_at) : give_up_at;
@@ -27,7 +27,8 @@ Task<Result<>> UploadGate::wait_until_empty() {
     lock.unlock();
     if (interrupt) interrupt();
     // One more millisecond, so that rounding down cannot make this a busy loop.
-    co_await turn->wait_for(std::chrono::duration_cast<milliseconds>(until - now) + milliseconds(1));
+    co_await turn->wait_for(std::chrono::duration_cast<milliseconds>(until - now) +
+                            milliseconds(1));
     lock.lock();
     if (waiter_ == turn) waiter_ = nullptr;
   }
@@ -57,6 +58,11 @@ Task<Result<>> UploadGate::enter(std::function<void()> interrupt) {
 void UploadGate::progress() {
   const std::lock_guard lock(mutex_);
   heard_at_ = steady_clock::now();
+}
+
+void UploadGate::pause() {
+  const std::lock_guard lock(mutex_);
+  heard_at_.reset();
 }
 
 void UploadGate::leave() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/event.h"
 #include "base/result.h"
@@ -30,8 +31,10 @@ class UploadGate {
   /// the writer's pending read fail. `busy` if another writer waits already or the wait took too
   /// long; `not_found` if the upload is sealed.
   Task<Result<>> enter(std::function<void()> interrupt);
-  /// The writer heard from its client.
+  /// The writer heard from its client, or waits for it again.
   void progress();
+  /// The writer waits for our own disk until the next `progress`: its client is not silent.
+  void pause();
   void leave();
 
   /// Nobody is inside, nobody waits, and it is not sealed: no request is working on the upload.
@@ -51,7 +54,7 @@ class UploadGate {
   bool inside_ = false;
   bool sealed_ = false;
   std::function<void()> interrupt_;
-  std::chrono::steady_clock::time_point heard_at_;
+  std::optional<std::chrono::steady_clock::time_point> heard_at_;  ///< Empty: paused.
   std::shared_ptr<Event> waiter_;  // Shared with the coroutine that waits.
 };
 

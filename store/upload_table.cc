@@ -100,8 +100,7 @@ Result<std::shared_ptr<Upload>> UploadTable::start(Digest digest, UploadLife lif
       return std::move(written).error();
     }
   }
-  auto upload =
-      std::make_shared<Upload>(disk_, piece_lengths_, id, digest, path, *std::move(file));
+  auto upload = std::make_shared<Upload>(disk_, piece_lengths_, id, digest, path, *std::move(file));
   const std::lock_guard lock(mutex_);
   uploads_.emplace(id, Entry{.upload = upload, .active_at = clock_.steady()});
   return upload;

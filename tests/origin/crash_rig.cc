@@ -82,9 +82,7 @@ struct CrashRig::Process {
 };
 
 CrashRig::CrashRig(GroupSync group_sync, Durability durability)
-    : group_sync_(group_sync),
-      durability_(durability),
-      disk_([&] {
+    : group_sync_(group_sync), durability_(durability), disk_([&] {
         const auto root = directory_.path() / "data";
         made(root / "upload");
         made(root / "cache");

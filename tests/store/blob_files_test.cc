@@ -66,7 +66,8 @@ TEST_CASE("blob files: what is no regular file is not found, and nothing waits f
   CHECK(stat.error().code() == Errc::not_found);
 }
 
-TEST_CASE("blob files: remove takes the sidecars and the blob's folder along, and its shards stay") {
+TEST_CASE(
+    "blob files: remove takes the sidecars and the blob's folder along, and its shards stay") {
   FilesBench bench;
   write_file(bench.path, "bytes");
   for (const auto* sidecar : {"_torrentmeta", "_persist", "_last_access_time"}) {
@@ -136,11 +137,11 @@ TEST_CASE("blob files: quarantine makes the blob absent and keeps its bytes as e
 
   REQUIRE(bench.files.quarantine(bench.digest));
 
+  CHECK(bench.disk.log().phases() == std::vector<std::string>{"rename", "sync_directory"});
   CHECK_FALSE(bench.files.open(bench.digest));
   const auto aside = "data.quarantined-" + std::to_string(stamp);
   CHECK(bench.names() == std::set<std::string>{aside, "_torrentmeta"});
   CHECK(read_file(bench.path.parent_path() / aside) == "rotten");
-  CHECK(bench.disk.log().phases() == std::vector<std::string>{"rename", "sync_directory"});
 }
 
 TEST_CASE("blob files: a second bad copy does not replace the evidence of the first") {

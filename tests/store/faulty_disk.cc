@@ -210,8 +210,7 @@ Result<> FaultyDisk::truncate(const UniqueFd& file, std::uint64_t size_bytes) {
   return real_.truncate(file, size_bytes);
 }
 
-void FaultyDisk::start_writeback(const UniqueFd& file, std::uint64_t offset,
-                                 std::uint64_t length) {
+void FaultyDisk::start_writeback(const UniqueFd& file, std::uint64_t offset, std::uint64_t length) {
   if (step("start_writeback")) real_.start_writeback(file, offset, length);
 }
 

@@ -99,8 +99,8 @@ class FaultyDisk final : public Disk {
   FileId next_id_ = 1;
   std::map<std::uint64_t, FileId> ids_;  ///< By inode, of the files that live now.
   std::map<FileId, File> files_;
-  std::map<std::filesystem::path, Names> durable_;     ///< By folder.
-  std::map<std::uint64_t, FileStat> claimed_stats_;    ///< By inode: what stat says after a cut.
+  std::map<std::filesystem::path, Names> durable_;   ///< By folder.
+  std::map<std::uint64_t, FileStat> claimed_stats_;  ///< By inode: what stat says after a cut.
 };
 
 }  // namespace orlop

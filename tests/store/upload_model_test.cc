@@ -33,7 +33,8 @@ class ModelUpload {
   std::size_t size_before_ = 0;
 };
 
-/// One upload of chance, beside its model. `story` tells what was done, for the reader of a failure.
+/// One upload of chance, beside its model. `story` tells what was done, for the reader of a
+/// failure.
 class Walk {
  public:
   Walk(StoreFolder& folder, PosixDisk& disk)

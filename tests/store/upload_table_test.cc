@@ -27,8 +27,8 @@ struct TableBench {
 
   void restart() {
     table.reset();
-    table = std::make_unique<UploadTable>(disk, clock, folder.random, folder.layout,
-                                          folder.lengths, options);
+    table = std::make_unique<UploadTable>(disk, clock, folder.random, folder.layout, folder.lengths,
+                                          options);
   }
   std::set<std::string> names() const { return names_in(folder.layout.upload_dir); }
   std::shared_ptr<Upload> started(Digest digest, UploadLife life = UploadLife::resumable) {
@@ -140,11 +140,11 @@ TEST_CASE("upload table: recover removes what nobody can continue") {
   const auto without_file = bench.started(kDigest);
   const auto torn = bench.started(kDigest);
   std::filesystem::remove(without_file->path());
-  const auto text = GENERATE(as<std::string>(), "", "orlop upload 1\n", "orlop upload 1\nsha256:12\n",
-                             "orlop upload 2\n" + kDigest.to_string() + "\n",
-                             "orlop upload 1\n" + kDigest.to_string(),
-                             "orlop upload 1\n" + kDigest.to_string() + "\n\n",
-                             "orlop upload 1\n" + kDigest.to_string() + "\n" + std::string(300, '\n'));
+  const auto text = GENERATE(
+      as<std::string>(), "", "orlop upload 1\n", "orlop upload 1\nsha256:12\n",
+      "orlop upload 2\n" + kDigest.to_string() + "\n", "orlop upload 1\n" + kDigest.to_string(),
+      "orlop upload 1\n" + kDigest.to_string() + "\n\n",
+      "orlop upload 1\n" + kDigest.to_string() + "\n" + std::string(300, '\n'));
   CAPTURE(text);
   write_file(bench.folder.layout.session(torn->id()), text);
 

@@ -39,10 +39,11 @@ struct OneUpload {
 
 TEST_CASE("upload: bytes that come in order are hashed without reading the file") {
   const auto bytes = pattern(2'000'000);
-  const auto table = GENERATE(as<std::map<std::uint64_t, std::uint64_t>>(),
-                              std::map<std::uint64_t, std::uint64_t>{{0, 4096}},
-                              std::map<std::uint64_t, std::uint64_t>{{0, 1 << 18}, {1 << 20, 1 << 19}},
-                              std::map<std::uint64_t, std::uint64_t>{{0, 3}, {9, 1000}, {99, 4096}});
+  const auto table =
+      GENERATE(as<std::map<std::uint64_t, std::uint64_t>>(),
+               std::map<std::uint64_t, std::uint64_t>{{0, 4096}},
+               std::map<std::uint64_t, std::uint64_t>{{0, 1 << 18}, {1 << 20, 1 << 19}},
+               std::map<std::uint64_t, std::uint64_t>{{0, 3}, {9, 1000}, {99, 4096}});
   OneUpload one;
   one.folder.lengths = piece_lengths(table);
   one.upload = one.folder.upload(one.disk, digest_of(bytes));
@@ -149,23 +150,41 @@ TEST_CASE("upload: after undo_chunk the right content gives the right digest") {
       {"the first chunk", {}, 0, "wrong", {{0, "one two three"}}},
       {"the first chunk, empty", {}, 0, "", {{0, "one two three"}}},
       {"a chunk in order", {{0, "one "}}, 4, "wrong and long", {{4, "two three"}}},
-      {"a longer resend of the last chunk", {{0, "one "}, {4, "two "}}, 4, "xxxxxxx",
+      {"a longer resend of the last chunk",
+       {{0, "one "}, {4, "two "}},
+       4,
+       "xxxxxxx",
        {{4, "two three"}}},
-      {"a shorter resend of the last chunk", {{0, "one "}, {4, "two "}}, 4, "xx",
+      {"a shorter resend of the last chunk",
+       {{0, "one "}, {4, "two "}},
+       4,
+       "xx",
        {{4, "two "}, {8, "three"}}},
       {"an empty resend of the last chunk", {{0, "one "}, {4, "two "}}, 4, "", {{8, "three"}}},
-      {"a resend of an earlier chunk", {{0, "one "}, {4, "two "}, {8, "three"}}, 0, "xxxx",
+      {"a resend of an earlier chunk",
+       {{0, "one "}, {4, "two "}, {8, "three"}},
+       0,
+       "xxxx",
        {{0, "one "}}},
       {"an empty resend of an earlier chunk", {{0, "one "}, {4, "two "}, {8, "three"}}, 0, "", {}},
-      {"a resend over everything", {{0, "one "}, {4, "two "}, {8, "three"}}, 0, std::string(30, 'x'),
+      {"a resend over everything",
+       {{0, "one "}, {4, "two "}, {8, "three"}},
+       0,
+       std::string(30, 'x'),
        {{0, "one two three"}}},
       {"a chunk behind a gap", {{0, "one "}}, 8, "xxxxx", {{4, "two "}, {8, "three"}}},
       {"an empty chunk behind a gap", {{0, "one "}}, 8, "", {{4, "two three"}}},
       {"a chunk in front of a gap", {{8, "three"}}, 0, "xxxxxx", {{0, "one two "}}},
-      {"a chunk that is out of order already", {{8, "three"}, {4, "two "}}, 13, "xxx",
+      {"a chunk that is out of order already",
+       {{8, "three"}, {4, "two "}},
+       13,
+       "xxx",
        {{0, "one "}}},
       {"a chunk inside the last one", {{0, "one "}, {4, "two three"}}, 6, "xx", {{4, "two three"}}},
-      {"the rest of a shorter resend", {{0, "one "}, {4, "xxxxxxxxx"}, {4, "two "}}, 8, "yy",
+      {"the rest of a shorter resend",
+       {{0, "one "}, {4, "xxxxxxxxx"}, {4, "two "}},
+       8,
+       "yy",
        {{8, "three"}}},
   }));
   INFO(one_case.what);

@@ -1,11 +1,11 @@
-#include "server/duplicate_order.h"
+#include "core/duplicate_order.h"
 
 #include <simdjson.h>
 
 #include <algorithm>
 #include <cstdint>
 
-#include "server/request.h"
+#include "base/ascii.h"
 
 namespace orlop {
 namespace {
