@@ -142,10 +142,10 @@ std::optional<CrashRig::Pending> CrashRig::upload(const std::string& bytes) {
                  .metainfo = std::make_unique<MetaInfo>(*std::move(metainfo))};
 }
 
-std::set<Digest> CrashRig::commit(std::vector<Pending> group) {
+std::set<Digest> CrashRig::commit(std::vector<Pending> group, const CommitNote& note) {
   std::vector<CommitRequest> requests;
   for (const auto& one : group) {
-    requests.push_back({.upload = one.upload, .metainfo = one.metainfo.get(), .note = {}});
+    requests.push_back({.upload = one.upload, .metainfo = one.metainfo.get(), .note = note});
   }
   const auto outcomes = process_->committer.commit_group(requests);
   std::set<Digest> acknowledged;
@@ -158,6 +158,12 @@ std::set<Digest> CrashRig::commit(std::vector<Pending> group) {
 
 bool CrashRig::remove(Digest digest) {
   return run_to_end(process_->removal.remove(digest)).has_value();
+}
+
+bool CrashRig::owes_write_back(Digest digest) {
+  const auto tasks = process_->catalogue->tasks(digest);
+  REQUIRE(tasks);
+  return !tasks->empty();
 }
 
 bool CrashRig::is_here(Digest digest) {

@@ -58,7 +58,9 @@ class CrashRig {
   /// Uploads the bytes up to the commit. Empty if that failed.
   std::optional<Pending> upload(const std::string& bytes);
   /// Commits them as one group; the digests that were acknowledged.
-  std::set<Digest> commit(std::vector<Pending> group);
+  std::set<Digest> commit(std::vector<Pending> group, const CommitNote& note = {});
+  /// Whether a write-back of the blob is recorded.
+  bool owes_write_back(Digest digest);
   /// True if the removal was acknowledged.
   bool remove(Digest digest);
 

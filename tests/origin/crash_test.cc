@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -35,23 +36,35 @@ std::vector<std::string> contents(std::size_t count, const std::string& salt) {
   return all;
 }
 
+/// A blob that must reach a backend: nothing but the record knows.
+CommitNote owed() {
+  CommitNote note;
+  note.write_back = WriteBackOrder{.name_space = "team/app", .delay = std::chrono::seconds(5)};
+  return note;
+}
+
 /// Uploads and commits all of them as one group.
-std::set<Digest> put(CrashRig& rig, const std::vector<std::string>& blobs) {
+std::set<Digest> put(CrashRig& rig, const std::vector<std::string>& blobs,
+                     const CommitNote& note = {}) {
   std::vector<CrashRig::Pending> group;
   for (const auto& bytes : blobs) {
     auto pending = rig.upload(bytes);
     if (pending) group.push_back(*std::move(pending));
   }
-  return rig.commit(std::move(group));
+  return rig.commit(std::move(group), note);
 }
 
-/// An acknowledged blob is here; any other is whole or absent; and each can be put again.
+/// An acknowledged blob is here, and its write-back is recorded; any other is whole or absent; and
+/// each can be put again.
 void check_promises(CrashRig& rig, const std::vector<std::string>& blobs,
                     const std::set<Digest>& acknowledged) {
   std::vector<std::string> absent;
   for (const auto& bytes : blobs) {
     const auto found = rig.read(digest_of(bytes));
-    if (acknowledged.contains(digest_of(bytes))) CHECK(found);
+    if (acknowledged.contains(digest_of(bytes))) {
+      CHECK(found);
+      CHECK(rig.owes_write_back(digest_of(bytes)));
+    }
     if (found) CHECK(*found == bytes);
     if (!found) absent.push_back(bytes);
   }
@@ -69,7 +82,7 @@ TEST_CASE("crash: a death at any call of an upload and its commit breaks no prom
     CAPTURE(label(crash), group_sync == GroupSync::fsync, call);
     CrashRig rig(group_sync, Durability::group);
     rig.die_at(call);
-    const auto acknowledged = put(rig, blobs);
+    const auto acknowledged = put(rig, blobs, owed());
     died = rig.dead();
     CHECK((died || acknowledged.size() == 1));
 
@@ -98,7 +111,7 @@ TEST_CASE("crash: a death at any call of a group's commit breaks no promise", "[
       group.push_back(*std::move(pending));
     }
     rig.die_at(call);
-    const auto acknowledged = rig.commit(std::move(group));
+    const auto acknowledged = rig.commit(std::move(group), owed());
     died = rig.dead();
     CHECK((died || acknowledged.size() == blobs.size()));
 
@@ -142,7 +155,7 @@ TEST_CASE("crash: without syncs a kill loses nothing, and a power cut shows no w
   const auto blobs = contents(3, "never ");
   CrashRig rig(GroupSync::syncfs, Durability::never);
   std::set<Digest> acknowledged;
-  for (const auto& bytes : blobs) acknowledged.merge(put(rig, {bytes}));
+  for (const auto& bytes : blobs) acknowledged.merge(put(rig, {bytes}, owed()));
   REQUIRE(acknowledged.size() == blobs.size());
 
   rig.come_back(crash);

@@ -1,6 +1,8 @@
-#include "server/duplicate_order.h"
+#include "core/duplicate_order.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 

@@ -178,6 +178,20 @@ TEST_CASE("committer: when syncfs fails every upload of the group is lost and it
   }
 }
 
+TEST_CASE(
+    "committer: when a sync fails the records stop vouching for the bytes, files gone or not") {
+  CommitterBench bench;
+  bench.disk.refuse("sync_filesystem", EIO);
+  bench.disk.refuse("remove_file", EIO);
+  const auto group = bench.requests({"one", "two"});
+
+  const auto outcomes = bench.committer->commit_group(group);
+
+  CHECK(failed_as(outcomes[0], upload_lost));
+  CHECK(bench.paths_of("distrust") ==
+        std::vector<std::filesystem::path>{digest_of("one").hex(), digest_of("two").hex()});
+}
+
 TEST_CASE("committer: when a directory's or the journal's sync fails the file is gone") {
   CommitterBench bench(options_of(Durability::always, GroupSync::fsync));
   if (GENERATE(false, true)) {

@@ -12,7 +12,8 @@
 namespace orlop {
 
 /// A journal that remembers the groups it was given, in memory, and can be made to fail or to hang.
-/// Writes "record" and "sync" into the log. Safe from any thread.
+/// Writes its calls into the log, "distrust" with the hex of each digest as the path. Safe from any
+/// thread.
 class FakeJournal final : public CommitJournal {
  public:
   struct Entry {
@@ -64,6 +65,9 @@ class FakeJournal final : public CommitJournal {
     changed_.wait(lock, [&] { return !blocked_; });
     if (record_error_) return *record_error_;
     return {};
+  }
+  void distrust(std::span<const CommitRecord> group) override {
+    for (const auto& one : group) log_.add("distrust", one.metainfo->digest().hex());
   }
   Result<> sync() override {
     log_.add("sync");

@@ -165,6 +165,49 @@ TEST_CASE("upload gate: a writer that makes progress is not interrupted") {
   CHECK(succeeded(second));
 }
 
+TEST_CASE("upload gate: a writer that waits for our disk is not interrupted until it reads again") {
+  GateBench bench({.wait_max = 60s, .takeover_after = 20ms});
+  Attempt first;
+  Attempt second;
+  bool interrupted = false;
+  bench.enter(first, [&] {
+    interrupted = true;
+    bench.gate.leave();
+  });
+  bench.gate.pause();
+  bench.enter(second);
+
+  bench.io.restart();
+  bench.io.run_for(150ms);
+  CHECK_FALSE(interrupted);
+
+  bench.gate.progress();
+  bench.run_all();
+  CHECK(interrupted);
+  CHECK(succeeded(second));
+}
+
+TEST_CASE("upload gate: a writer that begins after a paused one is not taken for paused") {
+  GateBench bench({.wait_max = 10s, .takeover_after = 5ms});
+  Attempt first;
+  Attempt second;
+  Attempt third;
+  bool interrupted = false;
+  bench.enter(first);
+  bench.gate.pause();
+  bench.gate.leave();
+  bench.enter(second, [&] {
+    interrupted = true;
+    bench.gate.leave();
+  });
+  bench.enter(third);
+
+  bench.run_all();
+
+  CHECK(interrupted);
+  CHECK(succeeded(third));
+}
+
 TEST_CASE("upload gate: a seal waits for the writer inside, and then nobody gets in") {
   GateBench bench;
   Attempt writer;
