@@ -126,35 +126,35 @@ Result<bool> BlobLookup::settle(Digest digest, Inspection found) {
   return false;
 }
 
-/// The bytes are right. What they were read from may be the page cache alone, so they are synced
-/// before the record vouches for them, and their names too before anybody is told "already here".
+/// The bytes are right, but all of this may be in the kernel's memory alone: the bytes, their
+/// names, the record and what it owes. Whoever is now told "it is here" relies on it, so everything
+/// is synced first.
 Result<bool> BlobLookup::record_verified(Digest digest, const Inspection& found,
                                          const MetaInfo& metainfo) {
   if (auto synced = disk_.sync_data(found.file); !synced) return std::move(synced).error();
-  const auto fingerprint = fingerprint_of(found.stat);
-  const bool size_was_recorded = found.record && found.record->size_bytes == found.stat.size_bytes;
-  if (size_was_recorded) {
-    if (auto renewed = catalogue_.renew_fingerprint(digest, fingerprint); !renewed) {
-      return std::move(renewed).error();
-    }
-    log_info("blob_verified", {{"digest", digest.to_string()}});
-    return true;
-  }
   if (auto synced = sync_names(digest); !synced) return std::move(synced).error();
+  const bool size_was_recorded = found.record && found.record->size_bytes == found.stat.size_bytes;
+  auto recorded = size_was_recorded
+                      ? catalogue_.renew_fingerprint(digest, fingerprint_of(found.stat))
+                      : adopt(digest, found.stat, metainfo);
+  if (!recorded) return std::move(recorded).error();
+  if (auto synced = catalogue_.sync(); !synced) return std::move(synced).error();
+  log_info(size_was_recorded ? "blob_verified" : "blob_adopted",
+           {{"digest", digest.to_string()}, {"size", metainfo.size_bytes()}});
+  return true;
+}
+
+Result<> BlobLookup::adopt(Digest digest, const FileStat& file, const MetaInfo& metainfo) {
   const auto now = std::chrono::system_clock::to_time_t(clock_.wall());
   const std::array entries = {CommitEntry{.blob = {.size_bytes = metainfo.size_bytes(),
-                                                   .blocks = found.stat.blocks,
+                                                   .blocks = file.blocks,
                                                    .committed_at = now,
                                                    .backed = false,
-                                                   .fingerprint = fingerprint},
+                                                   .fingerprint = fingerprint_of(file)},
                                           .metainfo = &metainfo,
                                           .task = std::nullopt,
                                           .digest = digest}};
-  if (auto adopted = catalogue_.commit(entries, kAdopter); !adopted) {
-    return std::move(adopted).error();
-  }
-  log_info("blob_adopted", {{"digest", digest.to_string()}, {"size", metainfo.size_bytes()}});
-  return true;
+  return catalogue_.commit(entries, kAdopter);
 }
 
 Result<> BlobLookup::sync_names(Digest digest) {

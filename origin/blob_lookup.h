@@ -80,6 +80,7 @@ class BlobLookup {
   Task<Result<Inspection>> look_up(Digest digest);
   Result<bool> settle(Digest digest, Inspection found);
   Result<bool> record_verified(Digest digest, const Inspection& found, const MetaInfo& metainfo);
+  Result<> adopt(Digest digest, const FileStat& file, const MetaInfo& metainfo);
   Result<> sync_names(Digest digest);
 
   Disk& disk_;

@@ -96,6 +96,7 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
       committer_(disk, options_.layout, journal_, std::move(root), committer_options),
       pool_(options_.disk_threads, options_.disk_queue_max),
       lookup_(disk, clock, files_, *catalogue_, claims_, piece_lengths_, options_.layout, pool_),
+      listing_(*catalogue_, pool_),
       metainfo_(lookup_, *catalogue_, files_, disk, piece_lengths_, pool_),
       uploads_(upload_table_, lookup_, *catalogue_, committer_, space_, pool_, clock,
                {.upload_bytes_max = options_.upload_bytes_max,

@@ -18,6 +18,7 @@
 #include "core/piece.h"
 #include "metadata/catalogue.h"
 #include "metadata/last_access.h"
+#include "origin/blob_listing.h"
 #include "origin/blob_lookup.h"
 #include "origin/blob_metainfo.h"
 #include "origin/catalogue_journal.h"
@@ -67,6 +68,7 @@ class Origin {
 
   const NodeIdentity& node() const { return node_; }
   BlobLookup& lookup() { return lookup_; }
+  BlobListing& listing() { return listing_; }
   BlobMetaInfo& metainfo() { return metainfo_; }
   Uploads& uploads() { return uploads_; }
   Removal& removal() { return removal_; }
@@ -104,6 +106,7 @@ class Origin {
   Committer committer_;
   WorkerPool pool_;
   BlobLookup lookup_;
+  BlobListing listing_;
   BlobMetaInfo metainfo_;
   Uploads uploads_;
   Removal removal_;

@@ -25,7 +25,7 @@ namespace orlop {
 /// How a machine comes back.
 struct Crash {
   /// Empty: the process was killed, the kernel kept everything.
-  std::optional<UnsyncedBytes> power_cut;
+  std::optional<Unsynced> power_cut;
   /// After a power cut: whether the database's unsynced bytes are lost too. A kernel writes back
   /// what it likes when it likes, so a record can survive the file that it vouches for.
   bool database_loses_unsynced = false;

@@ -151,7 +151,7 @@ TEST_CASE("session: an empty line before a request is skipped, also when it come
 
 TEST_CASE("session: a folded line is refused, wherever the head is cut in two") {
   const std::string head = "GET /health HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\nX-B: c\r\n\r\n";
-  const auto cut = GENERATE(as<std::size_t>(), 5, 30, 37, 39, 41, 44, 46, 50, 54);
+  const auto cut = GENERATE(as<std::size_t>(), 5, 30, 37, 39, 41, 44, 46, 50, 52);
   CAPTURE(cut, head.substr(0, cut));
   LoopbackSession session(patient());
 
@@ -165,15 +165,17 @@ TEST_CASE("session: a head above header_bytes_max is 431, at once or in portions
   auto options = patient();
   options.header_bytes_max = 4096;
   LoopbackSession session(options);
-  session.send("GET /health HTTP/1.1\r\nHost: x\r\n");
-  const std::string_view field = "X-Filler: 0123456789012345678901234567890123456789\r\n";
+  session.send("GET /health HTTP/1.1\r\nHost: x\r\nX");
+  // Each portion ends a field and begins the next, so a parser may take the field out of the
+  // buffer.
+  const std::string_view portion = "-Filler: 0123456789012345678901234567890123456789\r\nX";
   const bool in_portions = GENERATE(false, true);
   CAPTURE(in_portions);
-  for (std::size_t sent = 0; sent < 4 * 4096; sent += field.size()) {
-    session.send(field);
+  for (std::size_t sent = 0; sent < 4 * 4096; sent += portion.size()) {
+    session.send(portion);
     if (in_portions) session.wait_until_read();
   }
-  session.send("\r\n");
+  session.send("-End: x\r\n\r\n");
   session.end_sending();
 
   CHECK(statuses(session.received()) == "431");
@@ -185,10 +187,11 @@ TEST_CASE("session: a chunk's header is bounded") {
   const std::string filler(1 << 20, 'x');
   for (int i = 0; i < 16; ++i) session.send(filler);
 
-  // The body has not ended, so this is a refusal of what came, and not of what is missing.
-  const auto received = session.received_until("}}\n");
+  session.end_sending();
+
+  const auto received = session.received();
   CHECK(statuses(received) == "400");
-  CHECK(received.find("malformed") != std::string::npos);
+  CHECK(received.find("the body was cut") == std::string::npos);  // Refused for what did come.
 }
 
 }  // namespace

@@ -87,8 +87,9 @@ TEST_CASE("blob files: remove syncs the folder after the unlink") {
 
   REQUIRE(bench.files.remove(bench.digest));
 
-  CHECK(bench.disk.log().phases() ==
-        std::vector<std::string>{"stat", "remove_file", "sync_directory", "remove_directory"});
+  auto phases = bench.disk.log().phases();
+  std::erase(phases, "stat");
+  CHECK(phases == std::vector<std::string>{"remove_file", "sync_directory", "remove_directory"});
 }
 
 TEST_CASE("blob files: remove keeps what it does not know, and the open file reads on") {

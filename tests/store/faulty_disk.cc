@@ -90,8 +90,14 @@ void FaultyDisk::remember_folder(const fs::path& path) {
   durable_[path] = std::move(names);
 }
 
-void FaultyDisk::power_cut(UnsyncedBytes unsynced) {
+void FaultyDisk::power_cut(Unsynced unsynced) {
   const std::lock_guard lock(mutex_);
+  if (unsynced == Unsynced::zeroed) {
+    remember_folder(root_);
+    for (const auto& entry : fs::recursive_directory_iterator(root_)) {
+      if (entry.is_directory()) remember_folder(entry.path());
+    }
+  }
   // Beside the tree, so that bytes and times of the lost state can still be looked at.
   const fs::path before = root_.string() + ".before-the-cut";
   fs::rename(root_, before);
@@ -112,7 +118,7 @@ void FaultyDisk::power_cut(UnsyncedBytes unsynced) {
   ORLOP_CHECK(sync_filesystem(directory).has_value());
 }
 
-void FaultyDisk::restore_folder(const fs::path& path, UnsyncedBytes unsynced,
+void FaultyDisk::restore_folder(const fs::path& path, Unsynced unsynced,
                                 const std::map<FileId, fs::path>& live) {
   fs::create_directory(path);
   const auto found = durable_.find(path);
@@ -126,7 +132,7 @@ void FaultyDisk::restore_folder(const fs::path& path, UnsyncedBytes unsynced,
   }
 }
 
-void FaultyDisk::restore_file(const fs::path& path, FileId id, UnsyncedBytes unsynced,
+void FaultyDisk::restore_file(const fs::path& path, FileId id, Unsynced unsynced,
                               const std::map<FileId, fs::path>& live) {
   auto bytes = files_.at(id).synced;
   const auto lived = live.find(id);
@@ -134,7 +140,7 @@ void FaultyDisk::restore_file(const fs::path& path, FileId id, UnsyncedBytes uns
   if (lived != live.end()) {
     const auto stat = real_.stat(lived->second);
     ORLOP_CHECK(stat.has_value());
-    if (unsynced == UnsyncedBytes::zeroed) {
+    if (unsynced == Unsynced::zeroed) {
       bytes.resize(stat->size_bytes, '\0');
     }
     if (bytes.size() == stat->size_bytes) claimed = *stat;

@@ -13,10 +13,11 @@
 
 namespace orlop {
 
-/// What a power cut leaves of bytes that were written and not synced.
-enum class UnsyncedBytes : std::uint8_t {
-  gone,    ///< The file is as long as when it was last synced.
-  zeroed,  ///< The file has its length, its times and its name, but zeros for the lost bytes.
+/// What a power cut leaves of what was written and not synced. Kernels write back what they like
+/// when they like; these are the two ends.
+enum class Unsynced : std::uint8_t {
+  gone,    ///< Names are as when their folder was last synced, files as when they were.
+  zeroed,  ///< Every name is there, with its length and times, but with zeros for lost bytes.
 };
 
 /// A real disk on which a process dies at a chosen call, and the power goes.
@@ -44,7 +45,7 @@ class FaultyDisk final : public Disk {
   std::function<void()> on_filesystem_synced;
 
   /// No file may be open. Afterwards the disk works again.
-  void power_cut(UnsyncedBytes unsynced);
+  void power_cut(Unsynced unsynced);
   /// The process was killed but the kernel lives: the disk works again, nothing is lost.
   void revive();
 
@@ -82,9 +83,9 @@ class FaultyDisk final : public Disk {
   Result<> step(const char* what);
   FileId id_of(const std::filesystem::path& path);
   void remember_folder(const std::filesystem::path& path);
-  void restore_folder(const std::filesystem::path& path, UnsyncedBytes unsynced,
+  void restore_folder(const std::filesystem::path& path, Unsynced unsynced,
                       const std::map<FileId, std::filesystem::path>& live);
-  void restore_file(const std::filesystem::path& path, FileId id, UnsyncedBytes unsynced,
+  void restore_file(const std::filesystem::path& path, FileId id, Unsynced unsynced,
                     const std::map<FileId, std::filesystem::path>& live);
 
   PosixDisk real_;
