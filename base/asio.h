@@ -26,8 +26,8 @@ namespace orlop {
 
 namespace asio = boost::asio;
 
-/// A reactor's executor. Concrete and not `any_io_executor`, whose type erasure costs up to 1.5 us a
-/// request (docs/decisions/0003-serving-path.md).
+/// A reactor's executor. Concrete and not `any_io_executor`, whose type erasure costs up to 1.5 us
+/// a request (docs/decisions/0003-serving-path.md).
 using Executor = asio::io_context::executor_type;
 
 /// A coroutine that runs on a reactor.

@@ -1,14 +1,14 @@
 #include "core/crc32.h"
 
-#include <catch2/catch.hpp>
-
-#include "base/random.h"
-#include "tests/core/golden.h"
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
 #endif
+
+#include <catch2/catch.hpp>
+
+#include "base/random.h"
+#include "tests/core/golden.h"
 
 namespace orlop {
 namespace {

@@ -201,6 +201,33 @@ Complaints nouns(const Source& source, const Tree&) {
   return complaints;
 }
 
+/// The type that a line begins to define at the left margin, which is where namespace orlop is.
+std::string defined_type(const std::string& line) {
+  static const std::regex definition(
+      R"(^(?:class|struct|enum class)(?: \[\[\w+\]\])? (\w+)\b(?!::)[^;]*$)");
+  std::smatch match;
+  return std::regex_search(line, match, definition) ? match[1].str() : std::string();
+}
+
+/// Two types of one name in one flat namespace are one to the linker, which keeps the functions of
+/// either: memory is freed by the other's destructor, and nobody warns.
+Complaints one_definition(const Source& source, const Tree& tree) {
+  if (!source.name.ends_with(".h") || source.name.starts_with("tests/")) return {};
+  Complaints complaints;
+  for (const auto& line : source.lines) {
+    const auto type = defined_type(line);
+    if (type.empty()) continue;
+    for (const auto& other : tree.sources) {
+      const bool compared = other.name.ends_with(".h") && !other.name.starts_with("tests/");
+      if (!compared || other.name == source.name) continue;
+      const bool again = std::any_of(other.lines.begin(), other.lines.end(),
+                                     [&](const auto& text) { return defined_type(text) == type; });
+      if (again) complaints.push_back("defines " + type + ", as " + other.name + " does");
+    }
+  }
+  return complaints;
+}
+
 std::optional<Source> read_source(const std::filesystem::path& root,
                                   const std::filesystem::path& path) {
   const auto extension = path.extension();
@@ -272,6 +299,16 @@ TEST_CASE("tidy: third-party headers stay in their room") {
   CHECK(complaints_of(third_party, "store/a.h", {"#include <boost/asio/post.hpp>"}) == 1);
   CHECK(complaints_of(third_party, "store/a.cc", {"#include <openssl/evp.h>"}) == 1);
   CHECK(complaints_of(third_party, "core/a.cc", {"#include <nlohmann/json.hpp>"}) == 1);
+}
+
+TEST_CASE("tidy: no two headers define a type of one name") {
+  check_all(one_definition);
+
+  const Source config{.name = "config/node.h", .lines = {"struct Node {"}};
+  const Source origin{.name = "origin/node.h", .lines = {"class Node final : public Base {"}};
+  const Source forward{.name = "store/a.h", .lines = {"class Node;"}};
+  CHECK(one_definition(config, {.sources = {config, origin}}).size() == 1);
+  CHECK(one_definition(config, {.sources = {config, forward}}).empty());
 }
 
 TEST_CASE("tidy: our headers are included by their path from the root") {
