@@ -1,6 +1,5 @@
 #include "tests/store/faulty_disk.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -33,10 +32,7 @@ std::string contents_of(const fs::path& path) {
 
 }  // namespace
 
-FaultyDisk::FaultyDisk(fs::path root) : root_(std::move(root)) {
-  UniqueFd directory(::open(root_.c_str(), 0));
-  ORLOP_CHECK(sync_filesystem(directory).has_value());
-}
+FaultyDisk::FaultyDisk(fs::path root) : root_(std::move(root)) { remember_everything(); }
 
 void FaultyDisk::die_at(std::uint64_t call) {
   const std::lock_guard lock(mutex_);
@@ -90,6 +86,17 @@ void FaultyDisk::remember_folder(const fs::path& path) {
   durable_[path] = std::move(names);
 }
 
+void FaultyDisk::remember_everything() {
+  const std::lock_guard lock(mutex_);
+  remember_folder(root_);
+  for (const auto& entry : fs::recursive_directory_iterator(root_)) {
+    if (entry.is_directory()) remember_folder(entry.path());
+    if (entry.is_regular_file()) {
+      files_.at(id_of(entry.path())).synced = contents_of(entry.path());
+    }
+  }
+}
+
 void FaultyDisk::power_cut(Unsynced unsynced) {
   const std::lock_guard lock(mutex_);
   if (unsynced == Unsynced::zeroed) {
@@ -114,8 +121,7 @@ void FaultyDisk::power_cut(Unsynced unsynced) {
   // What is there now is all that there ever was.
   durable_.clear();
   revive();
-  UniqueFd directory(::open(root_.c_str(), 0));
-  ORLOP_CHECK(sync_filesystem(directory).has_value());
+  remember_everything();
 }
 
 void FaultyDisk::restore_folder(const fs::path& path, Unsynced unsynced,
@@ -239,16 +245,7 @@ Result<> FaultyDisk::sync_directory(const fs::path& path) {
 
 Result<> FaultyDisk::sync_filesystem(const UniqueFd&) {
   if (auto alive = step("sync_filesystem"); !alive) return alive;
-  {
-    const std::lock_guard lock(mutex_);
-    remember_folder(root_);
-    for (const auto& entry : fs::recursive_directory_iterator(root_)) {
-      if (entry.is_directory()) remember_folder(entry.path());
-      if (entry.is_regular_file()) {
-        files_.at(id_of(entry.path())).synced = contents_of(entry.path());
-      }
-    }
-  }
+  remember_everything();
   if (on_filesystem_synced) on_filesystem_synced();
   return {};
 }

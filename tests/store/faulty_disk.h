@@ -82,6 +82,7 @@ class FaultyDisk final : public Disk {
 
   Result<> step(const char* what);
   FileId id_of(const std::filesystem::path& path);
+  void remember_everything();
   void remember_folder(const std::filesystem::path& path);
   void restore_folder(const std::filesystem::path& path, Unsynced unsynced,
                       const std::map<FileId, std::filesystem::path>& live);
