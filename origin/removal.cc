@@ -31,6 +31,8 @@ Task<Result<>> Removal::remove(Digest digest) {
 Result<Removal::Outcome> Removal::remove_claimed(Digest digest) {
   if (const auto file = files_.stat(digest); !file) {
     if (file.error().code() != Errc::not_found) return file.error();
+    // An earlier removal may have failed between its unlink and the sync of it.
+    if (auto removed = files_.remove(digest); !removed) return std::move(removed).error();
     if (auto dropped = catalogue_.remove(digest); !dropped) return std::move(dropped).error();
     return Outcome::absent;
   }

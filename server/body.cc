@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::size_t kChunkedReadBytes = 64 * 1024;
+/// For a chunk's header with its extensions, and for all trailers. Beast has no limit for them.
+constexpr std::size_t kFramingBytesMax = 64 * 1024;
 
 Error client_gone(const boost::system::error_code& error) {
   return Error(Errc::unavailable, "the client stopped sending: " + error.message());
@@ -44,6 +46,10 @@ Task<Result<std::size_t>> Body::read_some(std::span<std::byte> into) {
       buffer.consume(*parsed);
       if (parser_.output_used() > 0) co_return parser_.output_used();
       if (*parsed > 0) continue;  // A chunk's header or trailer.
+      if (buffer.size() >= kFramingBytesMax) {
+        co_return Error(Errc::invalid_argument,
+                        "the request's body is malformed: a chunk's header is too long");
+      }
     }
     auto received = co_await receive(into);
     if (!received) co_return std::move(received).error();

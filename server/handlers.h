@@ -44,4 +44,7 @@ Task<Reply> post_cas_blob(Call& call);
 Task<Reply> get_cas_blob(Call& call);
 Task<Reply> delete_cas_blob(Call& call);
 
+// cas_listing_handler.cc
+Task<Reply> list_cas_blobs(Call& call);
+
 }  // namespace orlop

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "base/json_writer.h"
+#include "server/conditions.h"
 #include "server/status.h"
 
 namespace orlop {
@@ -25,10 +26,41 @@ Reply unsatisfiable(std::uint64_t size_bytes) {
   return reply;
 }
 
+/// The ranges that are to be sent. Nothing: the whole blob. Empty: none of those asked for touches
+/// the blob.
+std::optional<std::vector<ByteRange>> ranges_wanted(const Request& request, std::string_view etag,
+                                                    std::uint64_t size_bytes) {
+  const auto field = request.field("Range");
+  // For GET only (RFC 9110, section 14.2). It is no list field: two of them contradict each other.
+  if (!field || request.is_head() || request.count("Range") > 1) return std::nullopt;
+  if (!range_applies(request, etag)) return std::nullopt;
+  const auto ranges = parse_ranges(*field, size_bytes);
+  if (!ranges) return std::nullopt;
+  return coalesced(*ranges);
+}
+
+void cut(Reply& reply, ByteRange range, std::uint64_t size_bytes) {
+  reply.status = 206;
+  reply.content_type = kOctets;
+  reply.blob_offset = range.first;
+  reply.blob_length = range.length();
+  reply.fields.emplace_back("Content-Range", "bytes " + std::to_string(range.first) + "-" +
+                                                 std::to_string(range.last) + "/" +
+                                                 std::to_string(size_bytes));
+}
+
+void cut_apart(Reply& reply, const std::vector<ByteRange>& ranges, std::uint64_t size_bytes) {
+  const auto boundary = random_boundary();
+  reply.status = 206;
+  reply.fields.emplace_back("Content-Type", "multipart/byteranges; boundary=" + boundary);
+  reply.multipart = std::make_unique<Multipart>(ranges, size_bytes, kOctets, boundary);
+}
+
 }  // namespace
 
 std::uint64_t Reply::body_bytes() const {
   if (content_length) return *content_length;
+  if (multipart != nullptr) return multipart->size_bytes();
   if (blob != nullptr) return blob_length;
   if (metainfo != nullptr) return metainfo->json().size();
   return text.size();
@@ -79,25 +111,26 @@ Reply json_error(const Error& error, const Request& request, std::optional<Diges
 
 Reply blob_reply(OpenBlob blob, const Request& request) {
   const auto size = blob.size_bytes;
+  const auto etag = '"' + blob.digest.to_string() + '"';
   Reply reply(200);
-  reply.blob_length = size;
-  // For GET only (RFC 9110, section 14.2).
-  if (const auto field = request.field("Range"); field && !request.is_head()) {
-    const auto ranges = parse_ranges(*field, size);
-    if (ranges && ranges->empty()) return unsatisfiable(size);
-    if (ranges && ranges->size() == 1) {
-      const auto range = ranges->front();
-      reply.status = 206;
-      reply.blob_offset = range.first;
-      reply.blob_length = range.last - range.first + 1;
-      reply.fields.emplace_back("Content-Range", "bytes " + std::to_string(range.first) + "-" +
-                                                     std::to_string(range.last) + "/" +
-                                                     std::to_string(size));
-    }
+  reply.fields.emplace_back("ETag", etag);
+  switch (check_preconditions(request, etag)) {
+    case Precondition::not_modified: reply.status = 304; return reply;
+    case Precondition::failed: reply.status = 412; return reply;
+    case Precondition::met: break;
   }
-  reply.content_type = kOctets;
-  reply.fields.emplace_back("ETag", '"' + blob.digest.to_string() + '"');
+  const auto ranges = ranges_wanted(request, etag, size);
+  if (ranges && ranges->empty()) return unsatisfiable(size);
+
   reply.fields.emplace_back("Accept-Ranges", "bytes");
+  if (!ranges) {
+    reply.content_type = kOctets;
+    reply.blob_length = size;
+  } else if (ranges->size() == 1) {
+    cut(reply, ranges->front(), size);
+  } else {
+    cut_apart(reply, *ranges, size);
+  }
   reply.blob = std::make_unique<OpenBlob>(std::move(blob));
   return reply;
 }
@@ -115,8 +148,8 @@ std::string head_of(const Reply& reply, const Request& request, bool keep_alive,
   append_field(head, "Date", date);
   if (!reply.content_type.empty()) append_field(head, "Content-Type", reply.content_type);
   for (const auto& [name, value] : reply.fields) append_field(head, name, value);
-  // RFC 9110, section 8.6: never with 204.
-  if (reply.status != 204) {
+  // RFC 9110, section 8.6: never with 204; and with 304 it would be the length of the blob.
+  if (reply.status != 204 && reply.status != 304) {
     append_field(head, "Content-Length", std::to_string(reply.body_bytes()));
   }
   if (!keep_alive) {

@@ -12,6 +12,7 @@
 #include "core/byte_range.h"
 #include "core/metainfo.h"
 #include "origin/blob_lookup.h"
+#include "server/multipart.h"
 #include "server/request.h"
 
 namespace orlop {
@@ -24,12 +25,13 @@ struct Reply {
   std::string_view content_type;  ///< Of a constant; empty for no body.
   std::vector<std::pair<std::string_view, std::string>> fields;
 
-  // The body: text, or a metainfo's JSON, or a part of a blob, or nothing.
+  // The body: text, or a metainfo's JSON, or a part of a blob, or several parts, or nothing.
   std::string text;
   MetaInfoPtr metainfo;
   std::unique_ptr<OpenBlob> blob;
   std::uint64_t blob_offset = 0;
   std::uint64_t blob_length = 0;
+  std::unique_ptr<Multipart> multipart;  ///< Of `blob`, in place of its one part.
   /// For an answer to HEAD about bytes that are not at hand.
   std::optional<std::uint64_t> content_length;
 
@@ -57,8 +59,8 @@ Reply json_error(unsigned status, std::string_view code, std::string_view messag
 Reply json_error(const Error& error, const Request& request,
                  std::optional<Digest> digest = std::nullopt);
 
-/// A blob, whole or the single range that the request asks for (RFC 9110, section 14). Several
-/// ranges are answered with the whole blob, which a server may do (section 14.2).
+/// A blob, or the ranges of it that the request asks for (RFC 9110, section 14), or that the
+/// request's conditions are not met (section 13).
 Reply blob_reply(OpenBlob blob, const Request& request);
 
 /// The status line and the fields, ready to be sent. `date` is an HTTP date.

@@ -36,6 +36,21 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+/// One argument of a query, as sent.
+struct Argument {
+  std::string_view name;
+  std::string_view value;
+};
+
+/// Takes the first argument off what is left of a query.
+Argument take_argument(std::string_view& query) {
+  const auto one = query.substr(0, query.find('&'));
+  query.remove_prefix(std::min(query.size(), one.size() + 1));
+  const auto equals = one.find('=');
+  return {one.substr(0, equals),
+          equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1)};
+}
+
 }  // namespace
 
 std::optional<std::string_view> Request::field(std::string_view name) const {
@@ -54,13 +69,19 @@ std::size_t Request::count(std::string_view name) const {
 std::optional<std::string> Request::argument(std::string_view name) const {
   std::string_view left = query;
   while (!left.empty()) {
-    const auto one = left.substr(0, left.find('&'));
-    left.remove_prefix(std::min(left.size(), one.size() + 1));
-    const auto equals = one.find('=');
-    if (one.substr(0, equals) != name) continue;
-    return percent_decoded(equals == std::string_view::npos ? "" : one.substr(equals + 1));
+    const auto [argument_name, value] = take_argument(left);
+    if (argument_name == name) return percent_decoded(value);
   }
   return std::nullopt;
+}
+
+std::size_t Request::argument_count(std::string_view name) const {
+  std::size_t count = 0;
+  std::string_view left = query;
+  while (!left.empty()) {
+    if (take_argument(left).name == name) ++count;
+  }
+  return count;
 }
 
 std::optional<std::string> percent_decoded(std::string_view text) {

@@ -41,6 +41,8 @@ struct Request {
   /// The first query argument of this name, percent-decoded ('+' is a plus). Empty optional if it
   /// is absent or its escapes are malformed.
   std::optional<std::string> argument(std::string_view name) const;
+  /// How many query arguments have this name, malformed ones too.
+  std::size_t argument_count(std::string_view name) const;
 };
 
 /// Decodes percent-escapes once. Nothing on a malformed escape, on NUL, and on what is not UTF-8:

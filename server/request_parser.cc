@@ -38,7 +38,15 @@ void RequestParser::on_request_impl(http::verb method, Text method_text, Text ta
   if (!split_target(text, request_)) ec = http::error::bad_target;
 }
 
-void RequestParser::on_field_impl(http::field, Text name_text, Text value, Ec&) {
+/// Beast's own limit holds for what it has not taken yet. A head that comes field by field would
+/// pass it for ever.
+void RequestParser::on_field_impl(http::field, Text name_text, Text value, Ec& ec) {
+  if (is_header_done()) return;  // A trailer (RFC 9110, section 6.5.1): the head is in use already.
+  field_bytes_ += name_text.size() + value.size() + std::string_view(": \r\n").size();
+  if (field_bytes_ > header_bytes_max_) {
+    ec = http::error::header_limit;
+    return;
+  }
   request_.fields.emplace_back(std::string(name_text), std::string(value));
 }
 

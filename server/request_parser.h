@@ -12,7 +12,7 @@ namespace orlop {
 /// it, without a message object in between. One parser a request.
 class RequestParser final : public http::basic_parser<true> {
  public:
-  explicit RequestParser(std::uint32_t header_bytes_max) {
+  explicit RequestParser(std::uint32_t header_bytes_max) : header_bytes_max_(header_bytes_max) {
     header_limit(header_bytes_max);
     body_limit(boost::none);  // Uploads have limits of their own (store.upload_bytes_max).
   }
@@ -47,6 +47,8 @@ class RequestParser final : public http::basic_parser<true> {
 
   std::size_t take(Text body);
 
+  const std::uint32_t header_bytes_max_;
+  std::size_t field_bytes_ = 0;
   Request request_;
   std::span<std::byte> output_;
   std::size_t output_used_ = 0;

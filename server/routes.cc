@@ -39,6 +39,7 @@ constexpr std::array kRoutes = {
 
     Route{put, "/cas/{digest}", write, put_cas_blob},
     Route{post, "/cas", write, post_cas_blob},
+    Route{get, "/cas", read, list_cas_blobs},
     Route{get, "/cas/{digest}", read, get_cas_blob},
     Route{delete_, "/cas/{digest}", operate, delete_cas_blob},
 };

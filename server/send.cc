@@ -1,6 +1,8 @@
 #include "server/send.h"
 
+#include <netinet/tcp.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -116,14 +118,56 @@ asio::const_buffer body_in_memory(const Reply& reply) {
                       static_cast<std::size_t>(reply.blob_length));
 }
 
+/// Makes the kernel send full packets only, for as long as it lives: parts may be of one byte each
+/// (tcp(7), TCP_CORK). If that cannot be had, they are just sent in more packets.
+class Cork {
+ public:
+  explicit Cork(int socket) : socket_(socket) { set(1); }
+  Cork(const Cork&) = delete;
+  Cork& operator=(const Cork&) = delete;
+  ~Cork() { set(0); }
+
+ private:
+  void set(int on) { (void)::setsockopt(socket_, IPPROTO_TCP, TCP_CORK, &on, sizeof on); }
+
+  const int socket_;
+};
+
+/// Several parts of a blob: of a small one in one write, of a large one part by part.
+Task<bool> send_multipart(Connection& connection, asio::const_buffer head, const Reply& reply,
+                          WorkerPool& pool, const SendOptions& options) {
+  if (!reply.blob->bytes.empty()) {
+    const auto text = reply.multipart->text(reply.blob->bytes);
+    const asio::const_buffer body(text.data(), text.size());
+    co_return co_await send_gathered(connection, head, body, options);
+  }
+  const Cork cork(connection.socket.native_handle());
+  asio::const_buffer before = head;
+  for (const auto& part : reply.multipart->parts()) {
+    // Ends with a turn of the loop, so many small parts do not keep the reactor from the others.
+    const asio::const_buffer part_head(part.head.data(), part.head.size());
+    if (!co_await send_gathered(connection, before, part_head, options)) co_return false;
+    before = {};
+    if (!co_await send_file(connection, *reply.blob, part.range.first, part.range.length(), pool,
+                            options)) {
+      co_return false;
+    }
+  }
+  const asio::const_buffer end(reply.multipart->end().data(), reply.multipart->end().size());
+  co_return co_await send_gathered(connection, before, end, options);
+}
+
 }  // namespace
 
 Task<bool> send_reply(Connection& connection, const Reply& reply, const Request& request,
                       bool keep_alive, std::string_view date, WorkerPool& pool,
                       const SendOptions& options) {
   const auto head = head_of(reply, request, keep_alive, date);
+  const asio::const_buffer head_bytes(head.data(), head.size());
+  if (reply.multipart != nullptr && !request.is_head()) {
+    co_return co_await send_multipart(connection, head_bytes, reply, pool, options);
+  }
   const auto body = request.is_head() ? asio::const_buffer() : body_in_memory(reply);
-  const auto head_bytes = asio::buffer(head);
   if (!co_await send_gathered(connection, head_bytes, body, options)) co_return false;
   const bool from_file = reply.blob != nullptr && reply.blob->bytes.empty();
   if (!from_file || request.is_head() || reply.blob_length == 0) co_return true;

@@ -44,6 +44,11 @@ void skip_empty_line(boost::beast::flat_buffer& buffer) {
   if (text.starts_with("\r\n")) buffer.consume(2);
 }
 
+/// Perhaps the first half of an empty line.
+bool is_lone_cr(const boost::beast::flat_buffer& buffer) {
+  return buffer.size() == 1 && *static_cast<const char*>(buffer.data().data()) == '\r';
+}
+
 /// Reads until the head is complete. The parser remembers where it stopped looking for the end, so
 /// a head that comes in drips is not scanned again and again.
 Task<Head> read_head(Connection& connection, RequestParser& parser, const SessionOptions& options) {
@@ -51,9 +56,10 @@ Task<Head> read_head(Connection& connection, RequestParser& parser, const Sessio
   connection.idle = true;
   connection.expect_progress(options.idle_max);
   bool begun = false;
+  bool folded = false;
   for (;;) {
     if (!begun) skip_empty_line(buffer);
-    if (buffer.size() > 0) {
+    if (buffer.size() > 0 && (begun || !is_lone_cr(buffer))) {
       if (!begun) connection.expect_progress(options.progress_max);  // For all of the head.
       begun = true;
       connection.idle = false;
@@ -61,7 +67,7 @@ Task<Head> read_head(Connection& connection, RequestParser& parser, const Sessio
       const auto data = buffer.data();
       const auto consumed = parser.put(data, error);
       const std::string_view head(static_cast<const char*>(data.data()), consumed);
-      const bool folded = has_folded_line(head);
+      folded = folded || has_folded_line(head);  // The parser takes a head in parts as it comes.
       buffer.consume(consumed);
       if (error == http::error::header_limit) co_return Head::too_large;
       if (error && error != http::error::need_more) co_return Head::malformed;

@@ -19,12 +19,19 @@ Result<FileStat> BlobFiles::stat(Digest digest) const { return disk_.stat(layout
 
 Result<> BlobFiles::remove(Digest digest) {
   const auto folder = layout_.blob_folder(digest);
-  if (!disk_.stat(layout_.blob(digest))) return {};
-  if (auto removed = disk_.remove_file(layout_.blob(digest)); !removed) return removed;
+  const auto found = disk_.stat(layout_.blob(digest));
+  if (!found && found.error().code() != Errc::not_found) return found.error();
+  if (found) {
+    if (auto removed = disk_.remove_file(layout_.blob(digest)); !removed) return removed;
+  }
+  // Also for a blob that is not there: an earlier call may have failed between unlink and sync.
   for (const auto* sidecar : kSidecars) {
     if (auto removed = disk_.remove_file(folder / sidecar); !removed) return removed;
   }
-  if (auto synced = disk_.sync_directory(folder); !synced) return synced;
+  if (auto synced = disk_.sync_directory(folder); !synced) {
+    if (synced.error().code() == Errc::not_found) return {};
+    return synced;
+  }
   // Not synced: an empty folder that comes back is no blob.
   return disk_.remove_directory(folder);
 }

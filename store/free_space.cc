@@ -17,10 +17,11 @@ constexpr auto kAskEvery = std::chrono::milliseconds(250);
 
 int SpaceUse::used_percent() const {
   if (total_bytes == 0) return 0;
-  const auto used = total_bytes - std::min(free_bytes, total_bytes);
-  return static_cast<int>(
-      (static_cast<double>(used) * 100.0 + static_cast<double>(total_bytes) - 1) /
-      static_cast<double>(total_bytes));
+  // In whole numbers: doubles made 101 of a full disk of 140 TB. In KiB where 100 times overflows.
+  const std::uint64_t unit = total_bytes >> 57 == 0 ? 1 : 1024;
+  const auto total = total_bytes / unit;
+  const auto used = total - std::min(free_bytes / unit, total);
+  return static_cast<int>((used * 100 + total - 1) / total);
 }
 
 Result<SpaceUse> space_use(const std::filesystem::path& path) {
@@ -48,8 +49,9 @@ Result<> FreeSpace::admit(std::uint64_t wanted_bytes) {
   }
   if (stale) {
     const auto use = space_use(path_);
-    if (!use) return use.error();
     const std::lock_guard lock(mutex_);
+    if (!use) asked_at_.reset();  // The next one asks again: an old answer says nothing.
+    if (!use) return use.error();
     use_ = *use;
   }
   const std::lock_guard lock(mutex_);

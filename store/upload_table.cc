@@ -20,10 +20,9 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 }
 
 Result<Digest> parse_session(std::string_view text) {
-  if (!text.starts_with(kSessionHeader) || !text.ends_with('\n')) {
-    return Error(Errc::corrupt, "not an upload session");
-  }
+  if (!text.starts_with(kSessionHeader)) return Error(Errc::corrupt, "not an upload session");
   text.remove_prefix(kSessionHeader.size());
+  if (!text.ends_with('\n')) return Error(Errc::corrupt, "the upload session is cut off");
   text.remove_suffix(1);
   return Digest::parse(text);
 }
@@ -96,7 +95,9 @@ Result<std::shared_ptr<Upload>> UploadTable::start(Digest digest, UploadLife lif
   if (!file) return std::move(file).error();
   if (life == UploadLife::resumable) {
     if (auto written = write_session(id, digest); !written) {
-      (void)disk_.remove_file(path);  // Without a session the next start removes it.
+      // What stays all the same is removed by the next start of the process.
+      (void)disk_.remove_file(path);
+      (void)disk_.remove_file(layout_.session(id));
       return std::move(written).error();
     }
   }
@@ -133,9 +134,10 @@ std::size_t UploadTable::discard_idle() {
   {
     const std::lock_guard lock(mutex_);
     const auto now = clock_.steady();
-    for (const auto& [id, entry] : uploads_) {
-      const bool in_use = entry.upload.use_count() > 1;
-      if (!in_use && now - entry.active_at >= options_.idle_max) idle.push_back(entry.upload);
+    for (auto& [id, entry] : uploads_) {
+      // A request that takes long is activity until its end, not only when it looked the upload up.
+      if (entry.upload.use_count() > 1) entry.active_at = now;
+      if (now - entry.active_at >= options_.idle_max) idle.push_back(entry.upload);
     }
     // Out of the table under the same lock: nobody can find one and lose its file.
     for (const auto& upload : idle) uploads_.erase(upload->id());
