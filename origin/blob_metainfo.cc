@@ -43,10 +43,10 @@ Result<MetaInfo> BlobMetaInfo::cut(Digest digest, std::uint64_t size_bytes,
                                    std::uint64_t piece_length) {
   // Before the sums are made: they would take four bytes a piece.
   if (piece_length == 0 || piece_count(size_bytes, piece_length) > kPieceCountMax) {
-    return Error(Errc::invalid_argument,
-                 "a piece length of " + std::to_string(piece_length) + " cuts " +
-                     std::to_string(size_bytes) + " bytes into more than " +
-                     std::to_string(kPieceCountMax) + " pieces");
+    return Error(Errc::invalid_argument, "a piece length of " + std::to_string(piece_length) +
+                                             " cuts " + std::to_string(size_bytes) +
+                                             " bytes into more than " +
+                                             std::to_string(kPieceCountMax) + " pieces");
   }
   const auto file = files_.open(digest);
   if (!file) return file.error();
