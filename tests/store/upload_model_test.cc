@@ -101,7 +101,7 @@ class Walk {
 };
 
 TEST_CASE("upload: whatever chunks come, are kept and undone, the digest is that of the bytes") {
-  const std::uint64_t seed = GENERATE(1, 2, 3, 4);
+  const auto seed = GENERATE(as<std::uint64_t>(), 1, 2, 3, 4);
   CAPTURE(seed);
   StoreFolder folder(seed);
   PosixDisk disk;
