@@ -19,7 +19,7 @@ namespace http = boost::beast::http;
 struct Request {
   http::verb method = http::verb::unknown;
   std::string method_text;  ///< For methods that have no verb.
-  std::string path;         ///< As sent, percent-escapes and all; always begins with '/'.
+  std::string path;         ///< As sent, percent-escapes and all; begins with '/', or is "*".
   std::string query;        ///< Without the '?'; empty if there is none.
   unsigned version = 11;    ///< 10 or 11.
   std::vector<std::pair<std::string, std::string>> fields;  ///< In order, names as sent.

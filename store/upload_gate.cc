@@ -86,6 +86,8 @@ Task<Result<>> UploadGate::seal() {
   {
     const std::lock_guard lock(mutex_);
     if (sealed_) co_return Error(Errc::busy, "another request is committing this upload");
+    // Refused before it is sealed: the one who waits would be told that the upload is gone.
+    if (waiter_ != nullptr) co_return Error(Errc::busy, "another request waits for this upload");
     sealed_ = true;
   }
   if (auto empty = co_await wait_until_empty(); !empty) {
