@@ -70,12 +70,14 @@ const Flag* find_flag_of(const std::string& variable) {
 
 std::vector<std::string> known_variables() {
   std::vector<std::string> names;
+  names.reserve(std::size(kFlags));
   for (const auto& flag : kFlags) names.push_back(variable_of(flag));
   return names;
 }
 
 Error unknown_flag(std::string_view name) {
   std::vector<std::string> names;
+  names.reserve(std::size(kFlags));
   for (const auto& flag : kFlags) names.emplace_back(flag.name);
   const auto suggestion = nearest(name, names, std::max<std::size_t>(2, name.size() / 3));
   auto text = "-" + log_escaped(name) + ": unknown flag; ";

@@ -75,14 +75,15 @@ Result<> read_info(dom::element value, Fields& fields) {
   if (const auto error = value.get(info)) return refused("Info", error);
   // Go matches names in any case.
   for (const auto& [key, field] : info) {
-    const auto read = [&, &name = key, &element = field]() -> Result<> {
+    auto read = [&, &name = key, &element = field]() -> Result<> {
       if (equal_ignoring_case(name, "PieceLength")) {
         return read_integer(element, "PieceLength", fields.piece_length);
       }
       if (equal_ignoring_case(name, "PieceSums")) return read_sums(element, fields.piece_sums);
       if (equal_ignoring_case(name, "Name")) return read_name(element, fields.name);
-      if (equal_ignoring_case(name, "Length"))
+      if (equal_ignoring_case(name, "Length")) {
         return read_integer(element, "Length", fields.size_bytes);
+      }
       return {};
     }();
     if (!read) return read;

@@ -21,7 +21,7 @@ std::uint64_t piece_bytes(std::uint64_t size_bytes, std::uint64_t piece_length,
 }
 
 Result<PieceLengths> PieceLengths::make(
-    std::map<std::uint64_t, std::uint64_t> minimum_size_to_piece_length) {
+    const std::map<std::uint64_t, std::uint64_t>& minimum_size_to_piece_length) {
   const auto refused = [](std::string detail) {
     return Error(Errc::invalid_argument, std::move(detail));
   };

@@ -36,7 +36,7 @@ class PieceLengths {
   /// `invalid_argument` when it is empty or has more than `kEntriesMax` entries, or when a piece
   /// length is 0 or above `kPieceLengthMax`.
   static Result<PieceLengths> make(
-      std::map<std::uint64_t, std::uint64_t> minimum_size_to_piece_length);
+      const std::map<std::uint64_t, std::uint64_t>& minimum_size_to_piece_length);
 
   /// The length of the last entry whose size is at most `blob_bytes`. A blob below the smallest
   /// entry gets that entry's length all the same.

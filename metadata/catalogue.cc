@@ -96,7 +96,7 @@ void check_group(std::span<const CommitEntry> group) {
 Result<UsageDelta> put_entry(rocksdb::WriteBatch& batch, const OpenDatabase& open,
                              const CommitEntry& entry, std::uint32_t hour) {
   const auto key = digest_key(entry.digest);
-  const auto before = recorded_usage(open, entry.digest);
+  auto before = recorded_usage(open, entry.digest);
   if (!before) return before;
   const auto from_hour = recorded_hour(open, entry.digest);
   if (!from_hour) return from_hour.error();

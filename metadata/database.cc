@@ -133,7 +133,7 @@ Result<> Database::reopen() {
 
   rocksdb::WriteBatch probe;
   probe.Put(database->handle(Family::general), to_slice(kProbeKey), rocksdb::Slice());
-  const auto written = database->write(probe, /*synced=*/true);
+  auto written = database->write(probe, /*synced=*/true);
 
   {
     const std::lock_guard lock(mutex_);

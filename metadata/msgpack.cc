@@ -185,7 +185,7 @@ std::int64_t MsgpackReader::read_int() {
   auto number = tag < kFixMap ? tag : take_number(shape_of(tag).number_bytes);
   bool negative = spread_sign(tag, number);
   if (tag >= kNegativeFixInt) {
-    number = static_cast<std::uint64_t>(static_cast<std::int8_t>(tag));
+    number = std::uint64_t{tag} | ~std::uint64_t{0xff};  // The sign, spread.
     negative = true;
   }
   const auto value = static_cast<std::int64_t>(number);

@@ -27,6 +27,7 @@ class BackgroundErrors final : public rocksdb::EventListener {
 
 std::vector<rocksdb::ColumnFamilyDescriptor> families(const rocksdb::Options& options) {
   std::vector<rocksdb::ColumnFamilyDescriptor> all;
+  all.reserve(std::size(kFamilyNames));
   for (const auto* name : kFamilyNames) all.emplace_back(name, options);
   auto& general = all[static_cast<std::size_t>(Family::general)].options;
   general.merge_operator = make_usage_merge();
