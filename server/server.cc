@@ -66,7 +66,8 @@ void Server::run(Origin& origin) {
   }
   if (connections() > 0) log_warn("drain_limit_reached", {{"connections", connections()}});
   for (auto& reactor : reactors_) reactor.stop();
-  reactors_.clear();
+  // They stay until this object goes, which is after the origin: a thread of the pool that has just
+  // woken a session may still be leaving its reactor's event loop.
 }
 
 Task<> Server::wait_for_signal() {

@@ -23,16 +23,16 @@ fs::path made(const fs::path& path) {
   return path;
 }
 
-/// Runs a coroutine to its end on a reactor of its own.
+/// Runs a coroutine to its end.
 template <class T>
-T run_to_end(Task<T> task) {
-  asio::io_context io;
+T run_to_end(asio::io_context& io, Task<T> task) {
   const auto guard = asio::make_work_guard(io);
   std::optional<T> result;
   auto body = [](Task<T> inner, std::optional<T>& out, asio::io_context& on) -> Task<> {
     out.emplace(co_await std::move(inner));
     on.stop();
   };
+  io.restart();
   asio::co_spawn(io, body(std::move(task), result, io), rethrow);
   io.run();
   return *std::move(result);
@@ -157,7 +157,7 @@ std::set<Digest> CrashRig::commit(std::vector<Pending> group, const CommitNote& 
 }
 
 bool CrashRig::remove(Digest digest) {
-  return run_to_end(process_->removal.remove(digest)).has_value();
+  return run_to_end(io_, process_->removal.remove(digest)).has_value();
 }
 
 bool CrashRig::owes_write_back(Digest digest) {
@@ -176,7 +176,7 @@ bool CrashRig::is_here(Digest digest) {
 
 std::optional<std::string> CrashRig::read(Digest digest) {
   if (!is_here(digest)) return std::nullopt;
-  auto blob = run_to_end(process_->lookup.open(digest));
+  auto blob = run_to_end(io_, process_->lookup.open(digest));
   if (!blob) FAIL(blob.error().detail());
   std::string bytes(blob->size_bytes, '\0');
   const auto count = disk_.read(blob->file, std::as_writable_bytes(std::span(bytes)), 0);

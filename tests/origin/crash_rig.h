@@ -81,6 +81,7 @@ class CrashRig {
   Random random_{7};
   FaultyDisk disk_;
   std::unique_ptr<FaultyFileSystem> database_disk_;
+  asio::io_context io_;  // Before the process, whose pool wakes coroutines on it.
   std::unique_ptr<Process> process_;
 };
 
