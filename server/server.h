@@ -25,8 +25,8 @@ struct ServerOptions {
   AccessRules access;
 };
 
-/// The HTTP side: one listening socket, and reactors that serve what it accepts. Outlives the origin
-/// that it serves.
+/// The HTTP side: one listening socket, and reactors that serve what it accepts. It outlives the
+/// origin that it serves.
 class Server {
  public:
   explicit Server(ServerOptions options);
