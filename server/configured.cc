@@ -1,0 +1,130 @@
+#include "server/configured.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "core/peer_id.h"
+
+extern char** environ;  // environ(7)
+
+namespace orlop {
+namespace {
+
+Environment environment() {
+  Environment variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (!text.starts_with("ORLOP_") || equals == std::string_view::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+std::string system_hostname() {
+  std::array<char, 256> name = {};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return name.data();
+}
+
+/// The address that this machine would send from, as Kraken chooses it; nothing is sent.
+std::string local_ip() {
+  const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(53);
+  ::inet_pton(AF_INET, "8.8.8.8", &address.sin_addr);
+  socklen_t length = sizeof address;
+  auto* raw = reinterpret_cast<sockaddr*>(&address);
+  const bool routed = socket && ::connect(socket.get(), raw, sizeof address) == 0 &&
+                      ::getsockname(socket.get(), raw, &length) == 0;
+  if (!routed) return "127.0.0.1";
+  std::array<char, INET_ADDRSTRLEN> text = {};
+  ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+  return text.data();
+}
+
+Durability durability_of(Config::Durability durability) {
+  switch (durability) {
+    case Config::Durability::always: return Durability::always;
+    case Config::Durability::group: return Durability::group;
+    case Config::Durability::never: return Durability::never;
+  }
+  ORLOP_UNREACHABLE();
+}
+
+}  // namespace
+
+Result<Config> configured(std::span<const char* const> args) {
+  return load_config(args, environment());
+}
+
+Result<> complete_names(Config& config) {
+  if (config.blobserver_hostname.empty()) config.blobserver_hostname = system_hostname();
+  if (config.peer_ip.empty()) config.peer_ip = local_ip();
+  return check_cluster(config);
+}
+
+OriginOptions origin_options(const Config& config) {
+  OriginOptions options;
+  options.layout = {.upload_dir = config.upload_dir, .cache_dir = config.cache_dir};
+  options.database_dir = config.database_dir;
+  options.durability = durability_of(config.durability);
+  options.group_sync =
+      config.group_sync == Config::GroupSync::fsync ? GroupSync::fsync : GroupSync::syncfs;
+  options.free_bytes_min = config.free_bytes_min;
+  options.upload_bytes_max = config.upload_bytes_max;
+  options.uploads = {.uploads_max = config.uploads_max,
+                     .idle_max = config.upload_tti,
+                     .ring_label = config.ring_label()};
+  options.removal = {.evict_unbacked = config.evict_unbacked};
+  return options;
+}
+
+ServerOptions server_options(const Config& config) {
+  ServerOptions options;
+  options.listen_address = config.listen_address;
+  options.port = config.port;
+  options.reactors = config.reactors;
+  options.connections_max = config.connections_max;
+  options.lame_duck = config.lame_duck;
+  options.drain_limit = config.drain_limit;
+  options.session = {.header_bytes_max = config.header_bytes_max,
+                     .idle_max = config.idle_timeout,
+                     .progress_max = config.progress_timeout};
+  options.access = {.admin_allow = config.admin_allow};
+  return options;
+}
+
+Result<PieceLengths> piece_lengths(const Config& config) {
+  return PieceLengths::make(config.piece_lengths);
+}
+
+NodeIdentity node_identity(const Config& config, Random& random) {
+  const auto peer_id = config.peer_id_factory == Config::PeerIdFactory::random
+                           ? PeerId::random(random)
+                           : PeerId::from_address(config.peer_ip, config.peer_port);
+  return {.ring_label = config.ring_label(),
+          .peer_context = {.ip = config.peer_ip,
+                           .port = config.peer_port,
+                           .peer_id = peer_id,
+                           .zone = config.zone,
+                           .cluster = config.cluster,
+                           .origin = true}};
+}
+
+int fail(const Error& error, int code) {
+  std::fprintf(stderr, "orlop: %s\n", error.detail().c_str());
+  return code;
+}
+
+}  // namespace orlop

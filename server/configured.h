@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "origin/origin.h"
+#include "server/server.h"
+
+namespace orlop {
+
+/// The exit codes of all commands.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;  ///< The operator has to change something first.
+
+// What the commands share: from the words after the subcommand to the option structs of the rooms.
+// Like main.cc and the commands, this file belongs to the composition root and knows `config`.
+
+/// load_config() of these flags and of this process's ORLOP_… variables. Blocks.
+Result<Config> configured(std::span<const char* const> args);
+
+/// Fills in what only the running system knows: its host name and the address it would send from.
+/// Then fails with `invalid_argument` if the configured cluster is not this node alone.
+Result<> complete_names(Config& config);
+
+OriginOptions origin_options(const Config& config);
+ServerOptions server_options(const Config& config);
+Result<PieceLengths> piece_lengths(const Config& config);
+/// Pre: `complete_names` succeeded, and the port is the real one.
+NodeIdentity node_identity(const Config& config, Random& random);
+
+/// Prints "orlop: …" to standard error and gives `code` back.
+int fail(const Error& error, int code);
+
+}  // namespace orlop
