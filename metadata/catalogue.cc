@@ -109,7 +109,8 @@ Result<UsageDelta> put_entry(rocksdb::WriteBatch& batch, const OpenDatabase& ope
     put(batch, open, Family::tasks, task_key(task->kind, task->digest, task->name_space),
         encode_task(*task));
   }
-  move_access(batch, open, entry.digest, *from_hour, hour);
+  move_access(batch, open, entry.digest, *from_hour,
+              std::min(entry.used_hour.value_or(hour), hour));
   return UsageDelta{1 - before->blobs,
                     static_cast<std::int64_t>(entry.blob.blocks) - before->blocks};
 }

@@ -41,6 +41,8 @@ struct CommitEntry {
   const MetaInfo* metainfo = nullptr;  ///< Of this digest; outlives the call. Null: no change.
   std::optional<TaskRecord> task;      ///< Of this digest; recorded or not together with the blob.
   Digest digest;
+  /// When it was last used, if not now. A time ahead of the clock counts as now.
+  std::optional<std::uint32_t> used_hour = std::nullopt;
 };
 
 /// When a blob was last used.
@@ -106,7 +108,7 @@ class Catalogue {
   /// `not_found` if there is none.
   Result<MetaInfo> metainfo(Digest digest) const;
 
-  /// Records a group of blobs, each used in the current hour, in one batch, unsynced: the caller
+  /// Records a group of blobs, each used at its `used_hour`, in one batch, unsynced: the caller
   /// makes it durable together with the blobs' files. Replaces what was recorded of a digest that
   /// is here already. No digest twice in one call. Groups of one `committer` (one a file system of
   /// blobs) follow each other: the next call comes after the group before is durable.

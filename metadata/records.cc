@@ -45,11 +45,12 @@ std::optional<TaskKind> task_kind_from(std::uint8_t byte) {
 
 std::string encode_blob(const BlobRecord& record) {
   std::string bytes;
-  auto writer = begin_record(bytes, 5);
+  auto writer = begin_record(bytes, 6);
   writer.write_uint(record.size_bytes);
   writer.write_uint(record.blocks);
   writer.write_int(record.committed_at);
   writer.write_bool(record.backed);
+  writer.write_bool(record.pinned);
   if (!record.fingerprint) {
     writer.write_nil();
     return bytes;
@@ -64,12 +65,13 @@ std::string encode_blob(const BlobRecord& record) {
 
 Result<BlobRecord> decode_blob(std::string_view bytes) {
   MsgpackReader reader(bytes);
-  if (auto entered = enter_record(reader, 5); !entered) return std::move(entered).error();
+  if (auto entered = enter_record(reader, 6); !entered) return std::move(entered).error();
   BlobRecord record;
   record.size_bytes = reader.read_uint();
   record.blocks = reader.read_uint();
   record.committed_at = reader.read_int();
   record.backed = reader.read_bool();
+  record.pinned = reader.read_bool();
   if (reader.peek() == MsgpackKind::nil) {
     reader.read_nil();
   } else {

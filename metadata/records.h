@@ -34,6 +34,9 @@ struct BlobRecord {
   std::uint64_t blocks = 0;       ///< Of 512 bytes: the space that the file takes. 2^63 at most.
   std::int64_t committed_at = 0;  ///< Unix seconds.
   bool backed = false;            ///< A backend has it, so eviction may remove it.
+  /// A Kraken origin still owed it to a backend when it was adopted (`_persist`): nobody may remove
+  /// it. A commit of the same digest does not carry it over.
+  bool pinned = false;
   std::optional<Fingerprint> fingerprint;  ///< Absent: hash the bytes before you trust them.
 
   friend bool operator==(const BlobRecord&, const BlobRecord&) = default;

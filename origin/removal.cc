@@ -36,13 +36,23 @@ Result<Removal::Outcome> Removal::remove_claimed(Digest digest) {
     if (auto dropped = catalogue_.remove(digest); !dropped) return std::move(dropped).error();
     return Outcome::absent;
   }
-  const auto tasks = catalogue_.tasks(digest);
-  if (!tasks) return tasks.error();
-  if (!tasks->empty()) return Error(Errc::pinned, "file is persisted");
+  const auto owed = is_owed(digest);
+  if (!owed) return owed.error();
+  if (*owed) return Error(Errc::pinned, "file is persisted");
   if (auto removed = files_.remove(digest); !removed) return std::move(removed).error();
   if (auto forgotten = catalogue_.remove(digest); !forgotten) return std::move(forgotten).error();
   log_info("blob_removed", {{"digest", digest.to_string()}});
   return Outcome::removed;
+}
+
+Result<bool> Removal::is_owed(Digest digest) const {
+  const auto record = catalogue_.blob(digest);
+  if (record && record->pinned) return true;
+  // A record that cannot be read says nothing: removal is the way to be rid of it.
+  if (!record && record.error().code() == Errc::busy) return record.error();
+  const auto tasks = catalogue_.tasks(digest);
+  if (!tasks) return tasks.error();
+  return !tasks->empty();
 }
 
 Task<Result<Removal::CleanUp>> Removal::remove_older_than(std::chrono::hours age) {

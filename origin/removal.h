@@ -23,8 +23,9 @@ struct RemovalOptions {
 
 /// Removes blobs: one that an operator names, or many that are not needed any more.
 ///
-/// Never removed: a blob with an open task (somebody still has to be sent a copy). Clean-up also
-/// spares blobs of which no other copy is known, unless configured otherwise (design, section 6).
+/// Never removed: a blob with an open task, or a pinned one (somebody still has to be sent a copy).
+/// Clean-up also spares blobs of which no other copy is known, unless configured otherwise (design,
+/// section 6).
 /// When a blob's removal is acknowledged, no power cut brings it back.
 ///
 /// What it is constructed with outlives it. Safe from any reactor.
@@ -46,7 +47,7 @@ class Removal {
         layout_(layout),
         options_(options) {}
 
-  /// `not_found` if it is not here, `pinned` if it has an open task.
+  /// `not_found` if it is not here, `pinned` if it has an open task or is pinned itself.
   Task<Result<>> remove(Digest digest);
 
   /// Removes what may go and was last written more than `age` ago. A negative age means all.
@@ -60,6 +61,7 @@ class Removal {
   enum class Outcome : std::uint8_t { removed, absent };
 
   Result<Outcome> remove_claimed(Digest digest);
+  Result<bool> is_owed(Digest digest) const;
   bool may_go(const BlobRecord& record) const { return record.backed || options_.evict_unbacked; }
   Result<bool> remove_if_older(Digest digest, Clock::Wall limit);
   Result<CleanUp> clean_up(Clock::Wall limit);

@@ -248,6 +248,24 @@ TEST_CASE("catalogue: accesses come longest unused first, page by page, one entr
   CHECK((*db.catalogue->oldest_accesses(hour + 1, std::nullopt, 100)).size() == 3);
 }
 
+TEST_CASE("catalogue: a blob may come with the hour of its last use, but not with one to come") {
+  Opened db;
+  const auto hour = db.catalogue->current_hour();
+  const auto commit = [&](int number, std::uint32_t used) {
+    const CommitEntry entry{.blob = sample_blob(number),
+                            .metainfo = nullptr,
+                            .task = std::nullopt,
+                            .digest = sample_digest(number),
+                            .used_hour = used};
+    return db.catalogue->commit({&entry, 1});
+  };
+  REQUIRE(commit(1, hour - 100));
+  REQUIRE(commit(2, hour + 100));
+
+  CHECK(*db.catalogue->oldest_accesses(0, std::nullopt, 3) ==
+        std::vector<Access>{{hour - 100, sample_digest(1)}, {hour, sample_digest(2)}});
+}
+
 TEST_CASE("catalogue: an access never goes back, unless the clock was ahead") {
   Opened db;
   const auto hour = db.catalogue->current_hour();

@@ -31,8 +31,8 @@ std::string example(const std::string& name) {
 Digest hello() { return digest_of("hello world"); }
 
 BlobRecord blob_example() {
-  return {11, 8, 1'796'000'000, true,
-          Fingerprint{42, 11, 1'796'000'000'123'456'789, 1'796'000'000'123'456'790}};
+  return {11,   8,     1'796'000'000,
+          true, false, Fingerprint{42, 11, 1'796'000'000'123'456'789, 1'796'000'000'123'456'790}};
 }
 
 MetaInfo metainfo_example() {
@@ -48,6 +48,7 @@ TaskRecord task_example() {
 TEST_CASE("records: docs/formats.md shows the bytes that we write", "[golden]") {
   auto suspect = blob_example();
   suspect.backed = false;
+  suspect.pinned = true;
   suspect.fingerprint.reset();
   const auto task = task_example();
   std::string hour;
@@ -73,6 +74,7 @@ TEST_CASE("records: docs/formats.md shows the bytes that we read", "[golden]") {
   REQUIRE(suspect);
   CHECK_FALSE(suspect->fingerprint);
   CHECK_FALSE(suspect->backed);
+  CHECK(suspect->pinned);
 
   const auto metainfo = decode_metainfo(hello(), example("metainfo"));
   REQUIRE(metainfo);
@@ -89,8 +91,9 @@ TEST_CASE("records: the extremes survive") {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
   const BlobRecord blob{
-      kMost, kMost >> 1, kLeast, false,
-      Fingerprint{kMost, kMost, kLeast, std::numeric_limits<std::int64_t>::max()}};
+      kMost,  kMost >> 1,
+      kLeast, false,
+      true,   Fingerprint{kMost, kMost, kLeast, std::numeric_limits<std::int64_t>::max()}};
   const auto decoded = decode_blob(encode_blob(blob));
   REQUIRE(decoded);
   CHECK(*decoded == blob);
@@ -145,12 +148,13 @@ TEST_CASE("records: a field of the wrong kind or out of its range is refused") {
     const auto decoded = decode_blob(bytes_of_hex(hex));
     return !decoded && decoded.error().code() == Errc::corrupt;
   };
-  CHECK_FALSE(refused_blob("96010b0800c2c0"));
-  CHECK(refused_blob("9601ff0800c2c0"));                  // Size below zero.
-  CHECK(refused_blob("96010b0800c0c0"));                  // Backed is nil.
-  CHECK(refused_blob("96010b0800c2c2"));                  // Fingerprint is false.
-  CHECK(refused_blob("96010b0800c293010203"));            // Fingerprint of three.
-  CHECK(refused_blob("96010bcf800000000000000000c2c0"));  // Blocks of 2^63.
+  CHECK_FALSE(refused_blob("97010b0800c2c2c0"));
+  CHECK(refused_blob("9701ff0800c2c2c0"));                  // Size below zero.
+  CHECK(refused_blob("97010b0800c0c2c0"));                  // Backed is nil.
+  CHECK(refused_blob("97010b0800c2c0c0"));                  // Pinned is nil.
+  CHECK(refused_blob("97010b0800c2c2c2"));                  // Fingerprint is false.
+  CHECK(refused_blob("97010b0800c2c293010203"));            // Fingerprint of three.
+  CHECK(refused_blob("97010bcf800000000000000000c2c2c0"));  // Blocks of 2^63.
 
   const auto refused_metainfo = [](const std::string& hex) {
     const auto decoded = decode_metainfo(hello(), bytes_of_hex(hex));

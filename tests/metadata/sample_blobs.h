@@ -20,7 +20,7 @@ inline Fingerprint sample_fingerprint(int number) {
 }
 
 inline BlobRecord sample_blob(int number, std::uint64_t blocks = 8) {
-  return {8, blocks, 1'796'000'000, false, sample_fingerprint(number)};
+  return {8, blocks, 1'796'000'000, false, false, sample_fingerprint(number)};
 }
 
 inline MetaInfo sample_metainfo(Digest digest) {
