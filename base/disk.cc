@@ -29,9 +29,21 @@ FileStat to_file_stat(const struct stat& raw) {
           .changed_ns = nanoseconds(raw.st_ctim)};
 }
 
-Result<UniqueFd> open_regular(const std::filesystem::path& path, int flags) {
+Error behind_a_link(const char* call, const std::filesystem::path& path) {
+  return Error(Errc::not_found, action(call, path) + ": a symbolic link is in the way");
+}
+
+/// The errno, or 0.
+int unlink_at(const ParentAt& parent, int flags) {
+  if (parent.error_number() != 0) return parent.error_number();
+  return ::unlinkat(parent.directory(), parent.name(), flags) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Result<UniqueFd> PosixDisk::open_regular(const std::filesystem::path& path, int flags) {
   // O_NONBLOCK: a FIFO in our folder must not hang a thread. It means nothing for regular files.
-  UniqueFd file(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  auto file = open_at(folders_.at(path), flags | O_NOFOLLOW | O_NONBLOCK);
   if (!file && (errno == ELOOP || errno == ENXIO || errno == EISDIR)) {
     return Error(Errc::not_found, action("open", path) + ": not a regular file");
   }
@@ -44,10 +56,8 @@ Result<UniqueFd> open_regular(const std::filesystem::path& path, int flags) {
   return file;
 }
 
-}  // namespace
-
 Result<UniqueFd> PosixDisk::create(const std::filesystem::path& path) {
-  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  auto file = open_at(folders_.at(path), O_RDWR | O_CREAT | O_EXCL, kFileMode);
   if (!file) return Error::from_errno(action("create", path), errno);
   return file;
 }
@@ -67,8 +77,12 @@ Result<FileStat> PosixDisk::stat(const UniqueFd& file) {
 }
 
 Result<FileStat> PosixDisk::stat(const std::filesystem::path& path) {
+  // There is no stat(2) that can be told to follow no link on the way.
+  const auto handle = open_at(folders_.at(path), O_PATH | O_NOFOLLOW);
+  if (!handle && errno == ELOOP) return behind_a_link("stat", path);
+  if (!handle) return Error::from_errno(action("stat", path), errno);
   struct stat raw = {};
-  if (::lstat(path.c_str(), &raw) != 0) return Error::from_errno(action("stat", path), errno);
+  if (::fstat(handle.get(), &raw) != 0) return Error::from_errno(action("stat", path), errno);
   if (!S_ISREG(raw.st_mode)) {
     return Error(Errc::not_found, action("stat", path) + ": not a regular file");
   }
@@ -133,41 +147,53 @@ Result<> PosixDisk::sync_filesystem(const UniqueFd& directory) {
 }
 
 Result<> PosixDisk::rename(const std::filesystem::path& from, const std::filesystem::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) {
-    return Error::from_errno(action("rename", from) + " to " + to.string(), errno);
+  const ParentAt source(folders_.at(from));
+  const ParentAt target(folders_.at(to));
+  auto failed = source.error_number() != 0 ? source.error_number() : target.error_number();
+  if (failed == 0 &&
+      ::renameat(source.directory(), source.name(), target.directory(), target.name()) != 0) {
+    failed = errno;
   }
-  return {};
+  if (failed == 0) return {};
+  return Error::from_errno(action("rename", from) + " to " + to.string(), failed);
 }
 
 Result<> PosixDisk::remove_file(const std::filesystem::path& path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
-    return Error::from_errno(action("unlink", path), errno);
-  }
-  return {};
+  const auto failed = unlink_at(ParentAt(folders_.at(path)), 0);
+  // What a link leads to is not ours: nothing of this name is here.
+  if (failed == 0 || failed == ENOENT || failed == ELOOP) return {};
+  return Error::from_errno(action("unlink", path), failed);
 }
 
 Result<> PosixDisk::remove_directory(const std::filesystem::path& path) {
-  if (::rmdir(path.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST) {
-    return Error::from_errno(action("rmdir", path), errno);
-  }
-  return {};
+  const auto failed = unlink_at(ParentAt(folders_.at(path)), AT_REMOVEDIR);
+  if (failed == 0 || failed == ENOENT || failed == ELOOP) return {};
+  if (failed == ENOTEMPTY || failed == EEXIST) return {};
+  return Error::from_errno(action("rmdir", path), failed);
 }
 
 Result<bool> PosixDisk::make_directory(const std::filesystem::path& path) {
-  if (::mkdir(path.c_str(), kDirectoryMode) == 0) return true;
-  if (errno == EEXIST) return false;
-  return Error::from_errno(action("mkdir", path), errno);
+  const ParentAt parent(folders_.at(path));
+  auto failed = parent.error_number();
+  if (failed == 0 && ::mkdirat(parent.directory(), parent.name(), kDirectoryMode) == 0) return true;
+  if (failed == 0) failed = errno;
+  if (failed == EEXIST) return false;
+  return Error::from_errno(action("mkdir", path), failed);
 }
 
 Result<UniqueFd> PosixDisk::open_directory(const std::filesystem::path& path) {
-  UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  auto directory = open_at(folders_.at(path), O_RDONLY | O_DIRECTORY);
+  if (!directory && errno == ELOOP) return behind_a_link("open", path);
   if (!directory) return Error::from_errno(action("open", path), errno);
   return directory;
 }
 
 Result<std::vector<DirectoryEntry>> PosixDisk::list(const std::filesystem::path& path) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
+  auto opened = open_directory(path);
+  if (!opened) return std::move(opened).error();
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(opened->get()), ::closedir);
   if (!directory) return Error::from_errno(action("opendir", path), errno);
+  (void)opened->release();  // closedir(3) closes it.
   std::vector<DirectoryEntry> entries;
   for (;;) {
     errno = 0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/folder_handles.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -39,6 +40,12 @@ struct DirectoryEntry {
 class Disk {
  public:
   virtual ~Disk() = default;
+
+  /// From now on, paths below `folder` are found from a handle of it that is opened now, and no
+  /// symbolic link below it is followed (base/folder_handles.h). Where one stands in the way of a
+  /// path nothing is there for the calls that look (`not_found`) or remove (success), and nothing
+  /// can be made (`io_error`). Call it before other threads use the disk.
+  virtual Result<> confine(const std::filesystem::path& folder) = 0;
 
   /// A new empty file for reading and writing; fails if the name is taken.
   virtual Result<UniqueFd> create(const std::filesystem::path& path) = 0;
@@ -84,6 +91,7 @@ class Disk {
 /// The real one.
 class PosixDisk final : public Disk {
  public:
+  Result<> confine(const std::filesystem::path& folder) override { return folders_.add(folder); }
   Result<UniqueFd> create(const std::filesystem::path& path) override;
   Result<UniqueFd> open(const std::filesystem::path& path) override;
   Result<UniqueFd> open_for_reading(const std::filesystem::path& path) override;
@@ -104,6 +112,11 @@ class PosixDisk final : public Disk {
   Result<bool> make_directory(const std::filesystem::path& path) override;
   Result<UniqueFd> open_directory(const std::filesystem::path& path) override;
   Result<std::vector<DirectoryEntry>> list(const std::filesystem::path& path) override;
+
+ private:
+  Result<UniqueFd> open_regular(const std::filesystem::path& path, int flags);
+
+  FolderHandles folders_;
 };
 
 }  // namespace orlop

@@ -45,6 +45,9 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
   for (const auto& folder : {layout.upload_dir, layout.cache_dir, options.database_dir}) {
     if (auto made = make_folders(disk, folder); !made) return std::move(made).error();
   }
+  for (const auto& folder : {layout.upload_dir, layout.cache_dir}) {
+    if (auto confined = disk.confine(folder); !confined) return std::move(confined).error();
+  }
   auto locks = FolderLocks::acquire({layout.upload_dir, layout.cache_dir});
   if (!locks) return std::move(locks).error();
 

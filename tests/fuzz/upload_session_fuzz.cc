@@ -25,6 +25,7 @@ class OneUploadDisk final : public Disk {
 
   std::size_t removed() const { return removed_.size(); }
 
+  Result<> confine(const std::filesystem::path&) override { return {}; }
   Result<std::vector<DirectoryEntry>> list(const std::filesystem::path&) override {
     return std::vector<DirectoryEntry>{
         {.name = kId, .regular_file = true},

@@ -69,6 +69,7 @@ class WatchedDisk final : public Disk {
   }
   CallLog& log() { return *log_; }
 
+  Result<> confine(const std::filesystem::path& folder) override { return disk_.confine(folder); }
   Result<UniqueFd> create(const std::filesystem::path& path) override {
     if (auto refused = note("create", path)) return *std::move(refused);
     return disk_.create(path);
