@@ -57,10 +57,7 @@ Task<Result<>> ChunkWriter::wait_for_append() {
   const auto done = std::move(appending_);
   appending_ = nullptr;
   upload_->gate.progress();
-  if (!done->result) {
-    discard();
-    co_return done->result;
-  }
+  if (!done->result) co_return co_await fail(done->result.error());
   co_return Result<>();
 }
 
@@ -75,8 +72,7 @@ Task<Result<>> ChunkWriter::sync_behind() {
   }
   if (sync != nullptr && sync->done.is_set() && !sync->result) {
     auto error = sync->result.error();
-    discard();
-    co_return error;
+    co_return co_await fail(std::move(error));
   }
   const bool idle = sync == nullptr || sync->done.is_set();
   if (!idle || upload_->unsynced_bytes() < kSyncEveryBytes) co_return Result<>();
@@ -101,20 +97,24 @@ Task<Result<>> ChunkWriter::undo() {
   filling_ = nullptr;
   if (auto written = co_await wait_for_append(); !written) co_return written;
   auto undone = co_await pool_->run_admitted([&] { return upload_->undo_chunk(); });
-  if (!undone) {
-    discard();
-    co_return undone;
-  }
+  if (!undone) co_return co_await fail(undone.error());
   leave();
   co_return Result<>();
 }
 
-/// A failed write or sync is the one error that ends an upload: its bytes are freed at once.
-void ChunkWriter::discard() {
-  pool_->post([table = table_, upload = upload_] { table->discard(*upload); });
-  log_warn("upload_failed",
-           {{"upload", upload_->id().text()}, {"digest", upload_->digest().to_string()}});
+/// A failed write or sync is the one error that ends an upload. Its bytes are freed before the
+/// client hears of it, whoever still has the file open: others may be waiting for the space.
+Task<Result<>> ChunkWriter::fail(Error error) {
+  log_warn("upload_failed", {{"upload", upload_->id().text()},
+                             {"digest", upload_->digest().to_string()},
+                             {"reason", error.detail()}});
+  (void)co_await pool_->run_admitted([&]() -> Result<> {
+    (void)upload_->free_bytes();  // Unlinking is enough once nobody has it open any more.
+    table_->discard(*upload_);
+    return {};
+  });
   leave();
+  co_return error;
 }
 
 void ChunkWriter::leave() {

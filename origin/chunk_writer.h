@@ -59,7 +59,7 @@ class ChunkWriter {
   Task<Result<>> append_filled();
   Task<Result<>> wait_for_append();
   Task<Result<>> sync_behind();
-  void discard();
+  Task<Result<>> fail(Error error);
   void leave();
 
   std::shared_ptr<Upload> upload_;  // Null once ended. Shared with the table and the pool.

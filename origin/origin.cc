@@ -94,8 +94,8 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
       last_access_(*catalogue_),
       journal_(*catalogue_, clock, options_.durability != Durability::never),
       files_(disk, clock, options_.layout),
-      upload_table_(disk, clock, random, options_.layout, piece_lengths_, options_.uploads),
       space_(options_.layout.upload_dir, clock, options_.free_bytes_min),
+      upload_table_(disk, clock, random, options_.layout, piece_lengths_, options_.uploads),
       committer_(disk, options_.layout, journal_, std::move(root), committer_options),
       pool_(options_.disk_threads, options_.disk_queue_max),
       lookup_(disk, clock, files_, *catalogue_, claims_, piece_lengths_, options_.layout, pool_),
@@ -132,8 +132,13 @@ std::vector<std::string> Origin::not_ready() const {
 }
 
 std::vector<std::string> Origin::status() const {
+  const auto usage = catalogue_->usage();
   return {"metadata: " + catalogue_->fault().value_or("writable"),
+          "blobs: " + (usage ? std::to_string(usage->blobs) + " on " +
+                                   std::to_string(usage->blocks * 512) + " bytes"
+                             : usage.error().detail()),
           "uploads in progress: " + std::to_string(upload_table_.count()),
+          "space promised to uploads: " + std::to_string(space_.reserved_bytes()) + " bytes",
           "commits waiting: " + std::to_string(committer_.queued()),
           "disk work waiting or running: " + std::to_string(pool_.queued())};
 }

@@ -101,8 +101,8 @@ class Origin {
   CatalogueJournal journal_;
   DigestClaims claims_;
   BlobFiles files_;
-  UploadTable upload_table_;
   FreeSpace space_;
+  UploadTable upload_table_;
   Committer committer_;
   WorkerPool pool_;
   BlobLookup lookup_;

@@ -1,6 +1,5 @@
 #include "origin/uploads.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -44,8 +43,11 @@ Task<Result<>> Uploads::record_owed(Digest digest, const std::optional<WriteBack
   });
 }
 
-Task<Result<UnlessHere<UploadId>>> Uploads::start(Digest digest,
+Task<Result<UnlessHere<UploadId>>> Uploads::start(Digest digest, std::uint64_t size_bytes,
                                                   std::optional<WriteBackOrder> owed) {
+  if (size_bytes > options_.upload_bytes_max) {
+    co_return too_long(size_bytes, options_.upload_bytes_max);
+  }
   const auto here = co_await is_here(digest);
   if (!here) co_return here.error();
   if (*here) {
@@ -56,10 +58,12 @@ Task<Result<UnlessHere<UploadId>>> Uploads::start(Digest digest,
   }
   auto started = co_await pool_.run_admitted([&]() -> Result<std::shared_ptr<Upload>> {
     if (auto writable = catalogue_.writable(); !writable) return std::move(writable).error();
-    if (auto admitted = space_.admit(0); !admitted) return std::move(admitted).error();
-    return table_.start(digest, UploadLife::resumable);
+    Reservation space;
+    if (auto held = space_.reserve(space, size_bytes); !held) return std::move(held).error();
+    return table_.start(digest, UploadLife::resumable, std::move(space));
   });
   if (!started) co_return std::move(started).error();
+  (*started)->announce(size_bytes);
   co_return (*started)->id();
 }
 
@@ -81,17 +85,17 @@ Task<Result<UnlessHere<ChunkWriter>>> Uploads::begin_chunk(Digest digest,
   if (range.end > options_.upload_bytes_max) {
     co_return too_long(range.end, options_.upload_bytes_max);
   }
-  const auto grows_by = range.end - std::min(range.end, upload->size_bytes());
-  if (auto admitted = co_await pool_.run([&] { return space_.admit(grows_by); }); !admitted) {
-    co_return std::move(admitted).error();
-  }
-
   if (auto entered = co_await upload->gate.enter(std::move(interrupt)); !entered) {
     if (entered.error().code() != Errc::not_found) co_return std::move(entered).error();
     // Sealed for its commit: say what came of it.
     here = co_await is_here(digest);
     if (here && *here) co_return AlreadyHere{};
     co_return no_such_upload(upload_id);
+  }
+  // Inside the gate: only now does it stand still how far the upload is.
+  if (auto reserved = co_await reserve(*upload, range.end); !reserved) {
+    upload->gate.leave();
+    co_return std::move(reserved).error();
   }
   upload->begin_chunk(range.start);
   ChunkWriter writer(std::move(upload), table_, pool_, options_.sync_while_streaming,
@@ -131,8 +135,9 @@ Task<Result<Uploads::Single>> Uploads::begin_single(Digest digest, std::uint64_t
   }
   auto started = co_await pool_.run([&]() -> Result<std::shared_ptr<Upload>> {
     if (auto writable = catalogue_.writable(); !writable) return std::move(writable).error();
-    if (auto admitted = space_.admit(expected_bytes); !admitted) return std::move(admitted).error();
-    return table_.start(digest, UploadLife::single);
+    Reservation space;
+    if (auto held = space_.reserve(space, expected_bytes); !held) return std::move(held).error();
+    return table_.start(digest, UploadLife::single, std::move(space));
   });
   if (!started) co_return std::move(started).error();
   auto upload = *std::move(started);
@@ -224,7 +229,13 @@ Task<CommitOutcome> Uploads::publish(CommitRequest request) {
   co_return outcome;
 }
 
-Task<> Uploads::discard(const Upload& upload) {
+/// Holds the space for all that the client has announced, `end` included.
+Task<Result<>> Uploads::reserve(Upload& upload, std::uint64_t end) {
+  const auto wanted = upload.announce(end);
+  co_return co_await pool_.run([&] { return space_.reserve(upload.space, wanted); });
+}
+
+Task<> Uploads::discard(Upload& upload) {
   (void)co_await pool_.run_admitted([&]() -> Result<> {
     table_.discard(upload);
     return {};

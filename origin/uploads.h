@@ -68,12 +68,15 @@ class Uploads {
         clock_(clock),
         options_(options) {}
 
-  /// Starts an upload that the client continues by its id. With `owed`, "already here" is only
+  /// Starts an upload that the client continues by its id, and holds `size_bytes` of space for it:
+  /// 0 if the client does not say. `busy` if there is no space. With `owed`, "already here" is only
   /// said once that write-back is recorded too.
-  Task<Result<UnlessHere<UploadId>>> start(Digest digest, std::optional<WriteBackOrder> owed);
+  Task<Result<UnlessHere<UploadId>>> start(Digest digest, std::uint64_t size_bytes,
+                                           std::optional<WriteBackOrder> owed);
 
-  /// Begins a chunk of `range`. `interrupt` makes its read from the client fail (UploadGate).
-  /// `not_found` if there is no such upload for this digest, or it is being committed.
+  /// Begins a chunk of `range`, for which there is space. `interrupt` makes its read from the
+  /// client fail (UploadGate). `busy` if there is no space, or another writer; `not_found` if there
+  /// is no such upload for this digest, or it is being committed.
   Task<Result<UnlessHere<ChunkWriter>>> begin_chunk(Digest digest, std::string_view upload_id,
                                                     ChunkRange range,
                                                     std::function<void()> interrupt);
@@ -89,7 +92,8 @@ class Uploads {
   Task<bool> cancel(Digest digest, std::string_view upload_id);
 
   /// For a blob that comes in one request: an upload without a life of its own, and its one chunk.
-  /// `expected_bytes` is a hint for buffers and the free-space check.
+  /// `expected_bytes` (0: unknown) sizes the buffers and is the space that is held for it. `busy`
+  /// if there is no space.
   struct Single {
     std::shared_ptr<Upload> upload;
     ChunkWriter writer;
@@ -110,7 +114,8 @@ class Uploads {
                                         std::optional<Digest> expected, const CommitNote& note);
   Task<Result<MetaInfo>> finish_bytes(Upload& upload);
   Task<CommitOutcome> publish(CommitRequest request);
-  Task<> discard(const Upload& upload);
+  Task<Result<>> reserve(Upload& upload, std::uint64_t end);
+  Task<> discard(Upload& upload);
 
   UploadTable& table_;
   BlobLookup& lookup_;

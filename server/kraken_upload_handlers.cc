@@ -1,3 +1,4 @@
+#include <charconv>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -36,9 +37,23 @@ Reply bad_digest(const Error& error) {
   return kraken_error(400, "parse digest: " + error.detail());
 }
 
+/// Ours: how long the blob will be, so that an upload for which there is no space is refused here.
+/// 0 if the client does not say.
+Result<std::uint64_t> announced_size(const Request& request) {
+  if (request.argument_count("size") == 0) return std::uint64_t{0};
+  const auto text = request.argument("size").value_or("");
+  std::uint64_t size_bytes = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, size_bytes);
+  if (error == std::errc() && stop == end && request.argument_count("size") == 1) return size_bytes;
+  return Error(Errc::invalid_argument, "invalid size: expected a whole number of bytes");
+}
+
 Task<Reply> start(Call& call, UploadPath path) {
   if (!path.digest) co_return bad_digest(path.digest.error());
-  auto started = co_await call.origin.uploads().start(*path.digest, std::nullopt);
+  const auto size_bytes = announced_size(call.request);
+  if (!size_bytes) co_return kraken_error(size_bytes.error());
+  auto started = co_await call.origin.uploads().start(*path.digest, *size_bytes, std::nullopt);
   if (!started) co_return kraken_error(started.error());
   if (started->already_here()) co_return empty_reply(409);
   auto reply = empty_reply(200);

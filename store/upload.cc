@@ -29,6 +29,7 @@ Upload::Upload(Disk& disk, const PieceLengths& piece_lengths, UploadId id, Diges
 void Upload::begin_chunk(std::uint64_t offset) {
   in_order_before_chunk_ = in_order_;
   size_before_chunk_ = size_bytes();
+  holes_before_chunk_ = hole_bytes_;
   chunk_offset_ = offset;
   position_ = offset;
   written_back_to_ = offset;
@@ -42,13 +43,28 @@ void Upload::begin_chunk(std::uint64_t offset) {
   }
 }
 
+std::uint64_t Upload::announce(std::uint64_t end) {
+  announced_bytes_ = std::max({announced_bytes_, end, size_bytes()});
+  return announced_bytes_ - (size_bytes() - hole_bytes_);
+}
+
 Result<> Upload::append(std::span<const std::byte> bytes) {
+  // Only what lies behind the end, or in a hole, takes space. Which of the bytes below the end are
+  // in a hole nobody keeps: the first ones count as if they were.
+  const auto size = size_bytes();
+  const auto end = position_ + bytes.size();
+  const auto behind = end - std::clamp(size, position_, end);
+  const auto in_holes = std::min<std::uint64_t>(bytes.size() - behind, hole_bytes_);
+  if (auto covered = space.cover(behind + in_holes); !covered) return covered;
   if (auto written = disk_.write(file_, bytes, position_); !written) return written;
   if (in_order_) {
     digester_.update(bytes);
     sums_.update(bytes);
     hashed_bytes_ += bytes.size();
   }
+  space.written(behind + in_holes);
+  hole_bytes_ -= in_holes;
+  if (position_ > size) hole_bytes_ += position_ - size;
   position_ += bytes.size();
   size_bytes_ = std::max(size_bytes(), position_);
   unsynced_bytes_.fetch_add(bytes.size(), std::memory_order_relaxed);
@@ -76,6 +92,7 @@ Result<> Upload::undo_chunk() {
   position_ = chunk_offset_;
   if (size_bytes() == size_before_chunk_) return {};
   size_bytes_ = size_before_chunk_;
+  hole_bytes_ = holes_before_chunk_;
   return disk_.truncate(file_, size_before_chunk_);
 }
 

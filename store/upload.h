@@ -15,6 +15,7 @@
 #include "core/piece.h"
 #include "core/piece_sums.h"
 #include "core/upload_id.h"
+#include "store/free_space.h"
 #include "store/upload_gate.h"
 
 namespace orlop {
@@ -46,8 +47,11 @@ class Upload {
 
   /// Begins a chunk. The state before it is the checkpoint to which `undo_chunk` returns.
   void begin_chunk(std::uint64_t offset);
-  /// Hashes and writes what came next. After an error the file is in doubt: discard the upload.
+  /// Hashes and writes what came next. After an error, also `busy` because there is no space for
+  /// it, the file is in doubt: discard the upload.
   Result<> append(std::span<const std::byte> bytes);
+  /// Gives the bytes on the disk back at once. The upload is of no more use.
+  Result<> free_bytes() { return disk_.truncate(file_, 0); }
   /// The chunk was not what it claimed to be: forgets it.
   Result<> undo_chunk();
 
@@ -65,6 +69,12 @@ class Upload {
   Result<MetaInfo> finish();
 
   UploadGate gate;
+
+  /// What is promised to this upload on its file system. `append` takes more if it has to.
+  Reservation space;
+  /// How many bytes the file will still take if the client sends all that it has announced: the
+  /// size it named at the start, and the end of each chunk. Announces `end`. The writer's.
+  std::uint64_t announce(std::uint64_t end);
 
   /// The streaming sync that is under way, or the last one; null before the first. Only whoever is
   /// inside the gate, or has sealed it, looks at it. Shared with the thread that syncs.
@@ -91,7 +101,9 @@ class Upload {
   UniqueFd file_;
 
   std::atomic<std::uint64_t> size_bytes_;
-  std::uint64_t position_ = 0;  ///< Where the present chunk goes on.
+  std::uint64_t announced_bytes_ = 0;  ///< The furthest end that the client spoke of.
+  std::uint64_t hole_bytes_ = 0;       ///< Below size_bytes_, and not written yet.
+  std::uint64_t position_ = 0;         ///< Where the present chunk goes on.
   std::uint64_t hashed_bytes_ = 0;
   bool in_order_;  ///< The digester has seen the first hashed_bytes_ of the file, as they are now.
   Digester digester_;
@@ -100,6 +112,7 @@ class Upload {
 
   // What undo_chunk needs beyond the checkpoint.
   std::uint64_t size_before_chunk_ = 0;
+  std::uint64_t holes_before_chunk_ = 0;
   std::uint64_t chunk_offset_ = 0;
   bool in_order_before_chunk_ = true;
 

@@ -84,7 +84,8 @@ Result<> UploadTable::recover_one(const UploadId& id) {
   return {};
 }
 
-Result<std::shared_ptr<Upload>> UploadTable::start(Digest digest, UploadLife life) {
+Result<std::shared_ptr<Upload>> UploadTable::start(Digest digest, UploadLife life,
+                                                   Reservation space) {
   if (count() >= options_.uploads_max) {
     return Error(Errc::busy, "too many uploads in progress (store.uploads_max is " +
                                  std::to_string(options_.uploads_max) + ")");
@@ -102,6 +103,7 @@ Result<std::shared_ptr<Upload>> UploadTable::start(Digest digest, UploadLife lif
     }
   }
   auto upload = std::make_shared<Upload>(disk_, piece_lengths_, id, digest, path, *std::move(file));
+  upload->space = std::move(space);
   const std::lock_guard lock(mutex_);
   uploads_.emplace(id, Entry{.upload = upload, .active_at = clock_.steady()});
   return upload;
@@ -115,7 +117,8 @@ std::shared_ptr<Upload> UploadTable::find(const UploadId& id, Digest digest) {
   return found->second.upload;
 }
 
-void UploadTable::discard(const Upload& upload) {
+void UploadTable::discard(Upload& upload) {
+  upload.space.release();
   {
     const std::lock_guard lock(mutex_);
     uploads_.erase(upload.id());
@@ -137,6 +140,7 @@ std::size_t UploadTable::discard_idle() {
     for (auto& [id, entry] : uploads_) {
       // A request that takes long is activity until its end, not only when it looked the upload up.
       if (entry.upload.use_count() > 1) entry.active_at = now;
+      if (now - entry.active_at >= options_.promise_max) entry.upload->space.release();
       if (now - entry.active_at >= options_.idle_max) idle.push_back(entry.upload);
     }
     // Out of the table under the same lock: nobody can find one and lose its file.

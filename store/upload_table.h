@@ -26,6 +26,9 @@ enum class UploadLife : std::uint8_t {
 struct UploadTableOptions {
   std::size_t uploads_max = 10'000;
   std::chrono::nanoseconds idle_max = std::chrono::hours(6);  ///< castore.upload_cleanup.tti
+  /// Space that a client announced and does not use is free for others after this. Its upload
+  /// stays, and asks anew with its next chunk.
+  std::chrono::nanoseconds promise_max = std::chrono::minutes(5);
   std::string ring_label;  ///< Of this node; upload ids carry a hash of it.
 };
 
@@ -43,19 +46,20 @@ class UploadTable {
   /// of ours that nobody can continue, and leaves alone (and says once) what is not ours.
   Result<> recover();
 
-  /// `busy` if there are too many already.
-  Result<std::shared_ptr<Upload>> start(Digest digest, UploadLife life);
+  /// `busy` if there are too many already. `space`: what is promised to it.
+  Result<std::shared_ptr<Upload>> start(Digest digest, UploadLife life, Reservation space = {});
 
   /// The upload, if it was started for this digest; null otherwise: an id is a key to one blob.
   /// Counts as activity.
   std::shared_ptr<Upload> find(const UploadId& id, Digest digest);
 
-  /// Forgets the upload and removes what is left of it on the disk. Its file, if it still has this
-  /// name; after a commit it has another.
-  void discard(const Upload& upload);
+  /// Forgets the upload, gives back the space that was promised to it, and removes what is left of
+  /// it on the disk. Its file, if it still has this name; after a commit it has another.
+  void discard(Upload& upload);
 
-  /// Discards uploads without activity for `idle_max`; how many. Uploads that somebody is using
-  /// at this moment are not idle.
+  /// Discards uploads without activity for `idle_max`; how many. Takes the promised space from
+  /// those without activity for `promise_max`. Uploads that somebody is using at this moment are
+  /// not idle.
   std::size_t discard_idle();
 
   std::size_t count() const;

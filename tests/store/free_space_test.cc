@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 #include <limits>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include "tests/base/manual_clock.h"
 #include "tests/base/temporary_directory.h"
@@ -12,29 +15,119 @@ namespace {
 using namespace std::chrono_literals;
 
 // The file system of the tests is used by others too, so sizes differ from what they were by this.
-constexpr std::uint64_t kSlack = std::uint64_t{4} << 30;
+constexpr std::uint64_t kSlack = std::uint64_t{2} << 30;
+constexpr std::uint64_t kMiB = 1 << 20;
 
-TEST_CASE("free space: admits what leaves the floor free, and is busy for more") {
-  const TemporaryDirectory directory;
-  const ManualClock clock;
-  const auto free = space_use(directory.path())->free_bytes;
-  REQUIRE(free > 4 * kSlack);
-  FreeSpace space(directory.path(), clock, free / 2);
+/// A file system on which half of what is free now has to stay free. The clock stands still, so it
+/// is asked once.
+struct HalfFree {
+  TemporaryDirectory directory;
+  ManualClock clock;
+  std::uint64_t half = space_use(directory.path())->free_bytes / 2;
+  FreeSpace space{directory.path(), clock, half};
 
-  CHECK(space.admit(0));
-  CHECK(space.admit(free / 2 - kSlack));
-  const auto refused = space.admit(free / 2 + kSlack);
+  HalfFree() { REQUIRE(half > 2 * kSlack); }
+};
+
+TEST_CASE("free space: promises what leaves the floor free, and is busy for more") {
+  HalfFree disk;
+  Reservation reservation;
+
+  CHECK(disk.space.reserve(reservation, 0));
+  CHECK(disk.space.reserve(reservation, disk.half - kSlack));
+  const auto refused = disk.space.reserve(reservation, disk.half + kSlack);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == Errc::busy);
   CHECK(refused.error().detail().find("store.free_bytes_min") != std::string::npos);
-  CHECK_FALSE(space.admit(std::numeric_limits<std::uint64_t>::max()));
+  CHECK_FALSE(disk.space.reserve(reservation, std::numeric_limits<std::uint64_t>::max()));
+  CHECK(reservation.bytes() == disk.half - kSlack);
 }
 
-TEST_CASE("free space: below the floor not even nothing is admitted") {
+TEST_CASE("free space: what is promised to one upload is not promised to another") {
+  HalfFree disk;
+  Reservation first;
+  REQUIRE(disk.space.reserve(first, disk.half - kSlack));
+
+  Reservation second;
+  CHECK_FALSE(disk.space.reserve(second, 2 * kSlack));
+  CHECK(second.bytes() == 0);
+  CHECK(disk.space.reserved_bytes() == disk.half - kSlack);
+
+  first.release();
+  CHECK(disk.space.reserve(second, 2 * kSlack));
+  CHECK(disk.space.reserved_bytes() == 2 * kSlack);
+}
+
+TEST_CASE("free space: a reservation that ends gives back what it held") {
+  HalfFree disk;
+  {
+    Reservation reservation;
+    REQUIRE(disk.space.reserve(reservation, 100));
+    Reservation moved(std::move(reservation));
+    CHECK(moved.bytes() == 100);
+    CHECK(disk.space.reserved_bytes() == 100);
+    Reservation target;
+    REQUIRE(disk.space.reserve(target, 7));
+    target = std::move(moved);
+    CHECK(disk.space.reserved_bytes() == 100);
+  }
+  CHECK(disk.space.reserved_bytes() == 0);
+}
+
+TEST_CASE("free space: bytes that were written are counted once, as used") {
+  HalfFree disk;
+  Reservation first;
+  REQUIRE(disk.space.reserve(first, disk.half - 2 * kSlack));
+  first.written(disk.half - 3 * kSlack);
+  CHECK(first.bytes() == kSlack);
+
+  // The file system was not asked again, but the bytes are gone all the same.
+  Reservation second;
+  CHECK_FALSE(disk.space.reserve(second, 3 * kSlack));
+  CHECK(disk.space.reserve(second, kSlack));
+
+  // More than was promised uses up free space, and nobody else's promise.
+  first.written(2 * kSlack);
+  CHECK(first.bytes() == 0);
+  CHECK(disk.space.reserved_bytes() == second.bytes());
+}
+
+TEST_CASE("free space: bytes of unknown number are covered 8 MiB at a time") {
+  HalfFree disk;
+  Reservation reservation;
+  CHECK(reservation.cover(100 * kMiB));  // Of no file system: nothing to refuse.
+  CHECK(reservation.bytes() == 0);
+
+  REQUIRE(disk.space.reserve(reservation, 0));
+  REQUIRE(reservation.cover(1));
+  CHECK(reservation.bytes() == 8 * kMiB);
+  reservation.written(8 * kMiB - 1);
+  REQUIRE(reservation.cover(1));
+  CHECK(reservation.bytes() == 1);
+  REQUIRE(reservation.cover(9 * kMiB));
+  CHECK(reservation.bytes() == 9 * kMiB);
+}
+
+TEST_CASE("free space: below the floor not even nothing is promised") {
   const TemporaryDirectory directory;
   const ManualClock clock;
   FreeSpace space(directory.path(), clock, std::numeric_limits<std::uint64_t>::max());
-  CHECK_FALSE(space.admit(0));
+  Reservation reservation;
+  CHECK_FALSE(space.reserve(reservation, 0));
+}
+
+TEST_CASE("free space: what was promised is kept while others are refused") {
+  HalfFree disk;
+  Reservation first;
+  REQUIRE(disk.space.reserve(first, disk.half - kSlack));
+  Reservation stranger;
+  REQUIRE(disk.space.reserve(stranger, 0));
+  stranger.written(2 * kSlack);  // As if somebody else had filled the disk.
+
+  Reservation second;
+  CHECK_FALSE(disk.space.reserve(second, 1));
+  CHECK(disk.space.reserve(first, disk.half - 2 * kSlack));
+  CHECK_FALSE(disk.space.reserve(first, disk.half));
 }
 
 TEST_CASE("free space: without a configured floor 256 MiB stay free, or a tenth of a small disk") {
@@ -42,13 +135,12 @@ TEST_CASE("free space: without a configured floor 256 MiB stay free, or a tenth 
   const ManualClock clock;
   const auto use = *space_use(directory.path());
   FreeSpace space(directory.path(), clock, std::nullopt);
+  CHECK(space.floor_bytes() == 0);
 
-  CHECK(space.admit(0));
-  const auto refused = space.admit(use.free_bytes + kSlack);
-  REQUIRE_FALSE(refused);
-  const auto floor = std::min<std::uint64_t>(256 << 20, use.total_bytes / 10);
-  CHECK(refused.error().detail().find(std::to_string(floor) + " must stay free") !=
-        std::string::npos);
+  Reservation reservation;
+  CHECK(space.reserve(reservation, 0));
+  CHECK_FALSE(space.reserve(reservation, use.free_bytes + kSlack));
+  CHECK(space.floor_bytes() == std::min<std::uint64_t>(256 << 20, use.total_bytes / 10));
 }
 
 TEST_CASE("free space: the file system is asked again after a quarter of a second") {
@@ -57,22 +149,56 @@ TEST_CASE("free space: the file system is asked again after a quarter of a secon
   const auto folder = directory.path() / "store";
   std::filesystem::create_directory(folder);
   FreeSpace space(folder, clock, 0);
-  REQUIRE(space.admit(0));
+  Reservation reservation;
+  REQUIRE(space.reserve(reservation, 0));
   std::filesystem::remove(folder);
 
   clock.advance(249ms);
-  CHECK(space.admit(0));  // By the answer it has.
+  CHECK(space.reserve(reservation, 0));  // By the answer it has.
   clock.advance(1ms);
-  CHECK_FALSE(space.admit(0));
+  CHECK_FALSE(space.reserve(reservation, 0));
 }
 
-TEST_CASE("free space: what cannot be asked admits nothing, however often it is tried") {
+TEST_CASE("free space: nothing is refused by an old answer") {
+  HalfFree disk;
+  Reservation gone;
+  REQUIRE(disk.space.reserve(gone, 0));
+  gone.written(disk.half);  // And deleted again: the file system is as it was.
+
+  Reservation reservation;
+  CHECK_FALSE(disk.space.reserve(reservation, kSlack));
+  disk.clock.advance(10ms);
+  CHECK(disk.space.reserve(reservation, kSlack));
+}
+
+TEST_CASE("free space: what cannot be asked promises nothing, however often it is tried") {
   const TemporaryDirectory directory;
   const ManualClock clock;
   FreeSpace space(directory.path() / "absent", clock, 0);
+  Reservation reservation;
 
-  CHECK_FALSE(space.admit(0));
-  CHECK_FALSE(space.admit(0));
+  CHECK_FALSE(space.reserve(reservation, 0));
+  CHECK_FALSE(space.reserve(reservation, 0));
+}
+
+TEST_CASE("free space: many uploads at once are never promised more than there is") {
+  HalfFree disk;
+  std::vector<std::unique_ptr<Reservation>> reservations;
+  for (int i = 0; i < 8; ++i) reservations.push_back(std::make_unique<Reservation>());
+  const auto share = (disk.half + kSlack) / 8;
+  {
+    std::vector<std::jthread> threads;
+    for (auto& reservation : reservations) {
+      threads.emplace_back([&space = disk.space, &reservation, share] {
+        (void)space.reserve(*reservation, share);  // Not all can succeed.
+      });
+    }
+  }
+  CHECK(disk.space.reserved_bytes() <= disk.half + kSlack / 2);
+  CHECK(disk.space.reserved_bytes() >= 6 * share);
+  CHECK(disk.space.reserved_bytes() % share == 0);
+  reservations.clear();
+  CHECK(disk.space.reserved_bytes() == 0);
 }
 
 TEST_CASE("space use: the percentage is rounded up, and never above 100") {
@@ -83,6 +209,7 @@ TEST_CASE("space use: the percentage is rounded up, and never above 100") {
   CHECK(SpaceUse{.total_bytes = 1000, .free_bytes = 499}.used_percent() == 51);
   CHECK(SpaceUse{.total_bytes = 1000, .free_bytes = 0}.used_percent() == 100);
   CHECK(SpaceUse{.total_bytes = 1000, .free_bytes = 2000}.used_percent() == 0);
+  CHECK(SpaceUse{.total_bytes = 1000, .free_bytes = 300}.used_bytes() == 700);
   for (int bits = 40; bits < 64; ++bits) {
     CAPTURE(bits);
     const auto total = std::uint64_t{1} << bits;
