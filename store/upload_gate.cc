@@ -9,11 +9,19 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 // Returns with inside_ set for the caller. The lock is never held across a co_await.
-Task<Result<>> UploadGate::wait_until_empty() {
+Task<Result<>> UploadGate::wait_until_empty(Manner manner) {
   std::unique_lock lock(mutex_);
   const auto give_up_at = steady_clock::now() + limits_.wait_max;
   while (inside_) {
-    if (waiter_ != nullptr) co_return Error(Errc::busy, "another request waits for this upload");
+    // Who seals is not sent away: the upload may be about to become the blob.
+    if (waiter_ != nullptr && (manner == Manner::polite || sealed_)) {
+      co_return Error(Errc::busy, "another request waits for this upload");
+    }
+    if (waiter_ != nullptr) {
+      waiter_->displaced = true;
+      waiter_->turn.set();
+    }
+    manner = Manner::polite;  // From now on, whoever else is here has come later.
     const auto now = steady_clock::now();
     if (now >= give_up_at) co_return Error(Errc::busy, "another request is writing this upload");
 
@@ -22,15 +30,16 @@ Task<Result<>> UploadGate::wait_until_empty() {
     if (now >= silent_at) interrupt = std::exchange(interrupt_, nullptr);
     const auto until = now < silent_at ? std::min(silent_at, give_up_at) : give_up_at;
 
-    const auto turn = std::make_shared<Event>();
-    waiter_ = turn;
+    const auto self = std::make_shared<Waiter>();
+    waiter_ = self;
     lock.unlock();
     if (interrupt) interrupt();
     // One more millisecond, so that rounding down cannot make this a busy loop.
-    co_await turn->wait_for(std::chrono::duration_cast<milliseconds>(until - now) +
-                            milliseconds(1));
+    co_await self->turn.wait_for(std::chrono::duration_cast<milliseconds>(until - now) +
+                                 milliseconds(1));
     lock.lock();
-    if (waiter_ == turn) waiter_ = nullptr;
+    if (waiter_ == self) waiter_ = nullptr;
+    if (self->displaced) co_return Error(Errc::busy, "a later request waits for this upload");
   }
   inside_ = true;
   heard_at_ = steady_clock::now();
@@ -42,7 +51,7 @@ Task<Result<>> UploadGate::enter(std::function<void()> interrupt) {
     const std::lock_guard lock(mutex_);
     if (sealed_) co_return Error(Errc::not_found, "the upload is being committed");
   }
-  if (auto empty = co_await wait_until_empty(); !empty) {
+  if (auto empty = co_await wait_until_empty(Manner::displacing); !empty) {
     co_return std::move(empty).error();
   }
   std::unique_lock lock(mutex_);
@@ -66,7 +75,7 @@ void UploadGate::pause() {
 }
 
 void UploadGate::leave() {
-  std::shared_ptr<Event> next;
+  std::shared_ptr<Waiter> next;
   {
     const std::lock_guard lock(mutex_);
     inside_ = false;
@@ -74,7 +83,7 @@ void UploadGate::leave() {
     next = std::move(waiter_);
     waiter_ = nullptr;
   }
-  if (next) next->set();
+  if (next) next->turn.set();
 }
 
 bool UploadGate::idle() const {
@@ -90,7 +99,7 @@ Task<Result<>> UploadGate::seal() {
     if (waiter_ != nullptr) co_return Error(Errc::busy, "another request waits for this upload");
     sealed_ = true;
   }
-  if (auto empty = co_await wait_until_empty(); !empty) {
+  if (auto empty = co_await wait_until_empty(Manner::polite); !empty) {
     unseal();
     co_return std::move(empty).error();
   }

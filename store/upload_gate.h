@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -13,9 +14,10 @@ namespace orlop {
 
 /// Lets one writer at a time into an upload, and none after it was sealed for its commit.
 ///
-/// A second writer waits; a third is refused. A writer whose client has been silent for
-/// `takeover_after` is interrupted as soon as another one waits: a dropped connection that TCP has
-/// not noticed yet must not hold up its own client's retry (cases.md, C05).
+/// A second writer waits; a third takes its place, and the second is refused. A writer whose client
+/// has been silent for `takeover_after` is interrupted as soon as another one waits. Both for the
+/// same reason: a dropped connection, which we may not have noticed yet, must not hold up its own
+/// client's retry (cases.md, C05). Of several requests the last one is the one that has a client.
 /// Safe from any reactor.
 class UploadGate {
  public:
@@ -28,8 +30,8 @@ class UploadGate {
   explicit UploadGate(Limits limits) : limits_(limits) {}
 
   /// Enters as the writer. `interrupt` may be called once, from any thread, while inside: it makes
-  /// the writer's pending read fail. `busy` if another writer waits already or the wait took too
-  /// long; `not_found` if the upload is sealed.
+  /// the writer's pending read fail. `busy` if another writer came while this one waited, or the
+  /// wait took too long; `not_found` if the upload is sealed.
   Task<Result<>> enter(std::function<void()> interrupt);
   /// The writer heard from its client, or waits for it again.
   void progress();
@@ -40,14 +42,20 @@ class UploadGate {
   /// Nobody is inside, nobody waits, and it is not sealed: no request is working on the upload.
   bool idle() const;
 
-  /// Waits for the writer inside and lets no other in. `busy` as above, or if it is being sealed
-  /// already: somebody else commits it.
+  /// Waits for the writer inside and lets no other in. `busy` if another writer waits, the wait
+  /// took too long, or it is being sealed already: somebody else commits it.
   Task<Result<>> seal();
   /// The commit failed in a way that keeps the upload: writers may enter again.
   void unseal();
 
  private:
-  Task<Result<>> wait_until_empty();
+  struct Waiter {
+    Event turn;
+    bool displaced = false;
+  };
+
+  enum class Manner : std::uint8_t { polite, displacing };
+  Task<Result<>> wait_until_empty(Manner manner);
 
   Limits limits_;
   mutable std::mutex mutex_;
@@ -55,7 +63,7 @@ class UploadGate {
   bool sealed_ = false;
   std::function<void()> interrupt_;
   std::optional<std::chrono::steady_clock::time_point> heard_at_;  ///< Empty: paused.
-  std::shared_ptr<Event> waiter_;  // Shared with the coroutine that waits.
+  std::shared_ptr<Waiter> waiter_;  // Shared with the coroutine that waits.
 };
 
 }  // namespace orlop
