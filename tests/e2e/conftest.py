@@ -9,7 +9,8 @@ import pytest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 
-from daemon import BINARY, Daemon  # noqa: E402  (needs the path above)
+import alive  # noqa: E402  (needs the path above)
+from daemon import BINARY, Daemon  # noqa: E402
 from kraken_client import KrakenClient  # noqa: E402
 
 SECONDS_MAX = 60
@@ -63,3 +64,18 @@ def shared_daemon():
 def client(daemon):
     with KrakenClient(daemon) as connected:
         yield connected
+
+
+@pytest.fixture
+def shared_client(shared_daemon):
+    with KrakenClient(shared_daemon) as connected:
+        yield connected
+
+
+@pytest.fixture
+def still_alive(request):
+    """For `usefixtures`, so that it is set up before the test's own clients and asks after they are
+    closed: the daemon of the test is as well after it as before (alive.py)."""
+    own = "daemon" in request.fixturenames
+    with alive.still_alive(request.getfixturevalue("daemon" if own else "shared_daemon")):
+        yield

@@ -48,15 +48,18 @@ class Daemon:
     """One `orlop serve`. Use as a context manager: the process and the folder go at its end.
 
     The port stays the same over restarts, as the ring label does, which is part of upload ids.
+    A `wrapper` is a command that becomes the daemon in its own process, as `strace -D` does.
     """
 
-    def __init__(self, settings: dict[str, str] | None = None, arguments: list[str] | None = None):
+    def __init__(self, settings: dict[str, str] | None = None, arguments: list[str] | None = None,
+                 wrapper: list[str] | None = None):
         self.folder = Path(tempfile.mkdtemp(prefix="orlop-e2e-", dir=FOLDERS))
         self.data = self.folder / "data"
         self.log_path = self.folder / "log"
         self.log_path.touch()
         self.settings = {"server.lame_duck": "0s"} | (settings or {})
         self.arguments = arguments or []
+        self.wrapper = wrapper or []
         self.port = free_port()
         self.process: subprocess.Popen | None = None
         self._end_expected = True
@@ -109,8 +112,9 @@ class Daemon:
         begun = time.monotonic()
         already = self.log_path.stat().st_size
         with self.log_path.open("ab") as log:
-            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log, cwd=self.folder)
+            self.process = subprocess.Popen(self.wrapper + self.command(),
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            cwd=self.folder)
         self._end_expected = False
         while not self._ready(already):
             if self.process.poll() is not None:

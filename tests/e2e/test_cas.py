@@ -110,17 +110,6 @@ def test_a_chunked_body_is_accepted(client, size):
     client.assert_has(unnamed)
 
 
-def test_the_empty_blob_is_a_blob(client):
-    assert get(client, EMPTY).status == 404
-    assert put(client, EMPTY).status == 201
-    assert put(client, EMPTY).status == 200
-    got = get(client, EMPTY)
-    assert (got.status, got.body, got.header("Content-Length")) == (200, b"", "0")
-    ranged = get(client, EMPTY, Range="bytes=0-0")
-    assert (ranged.status, ranged.header("Content-Range")) == (416, "bytes */0")
-    client.assert_has(EMPTY)
-
-
 @pytest.mark.parametrize("size", [0, 1, 10 * MIB])
 def test_head_says_what_get_says_and_sends_no_body(daemon, client, size):
     blob = Blob.random(size)
@@ -178,31 +167,6 @@ def test_a_forwarded_request_is_not_from_loopback(client, header):
         assert b"admin.allow" in answer.body, f"{method} {path}: {answer}"
     client.assert_has(blob)
     assert client.get(blob.digest, headers={name: value}).status == 200
-
-
-def test_a_hex_digest_has_one_spelling(daemon, client):
-    blob = Blob.random(500)
-    assert put(client, blob).status == 201
-    upper = blob.hex.upper()
-    assert upper != blob.hex
-    for hex_digits in [upper, blob.hex[:63] + "G", blob.hex[:63], blob.hex + "0", "abc",
-                       blob.hex[:-1] + "%00", f"sha256:{blob.hex[:-7]}"]:
-        for method in ["GET", "PUT", "DELETE"]:
-            answer = client.request(method, f"/cas/{hex_digits}",
-                                    blob.data if method == "PUT" else None)
-            assert answer.status == 400, f"{method} {hex_digits}: {answer}"
-    assert len(daemon.blob_files()) == 1
-
-
-@pytest.mark.parametrize("segment", ["..", ".", "%2e%2e", "..%2f..%2fetc", "%2fetc%2fpasswd",
-                                     "../../etc/passwd", "a%2f..%2f..%2fb", "x" * 300])
-def test_a_path_in_place_of_a_digest_is_refused(daemon, client, segment):
-    for method in ["GET", "PUT", "DELETE"]:
-        answer = client.request(method, f"/cas/{segment}", b"data" if method == "PUT" else None)
-        assert answer.status in (400, 404), f"{method}: {answer}"
-    assert sorted(path.name for path in daemon.folder.iterdir()) == ["data", "log"]
-    assert daemon.blob_files() == []
-    assert daemon.upload_files_after_settling() == []
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/cas/a/b", "/CAS", "/cas/", "/v1/cas"])

@@ -1,11 +1,10 @@
-"""The origin's other endpoints: transfers between origins, metainfo, locations, clean-up, names."""
+"""The origin's other endpoints: transfers between origins, metainfo, locations, clean-up."""
 
 import json
 
 import pytest
 
 from blob import KIB, Blob
-from connection import Connection, request
 
 PEER = ["--peer-ip", "127.0.0.1", "--peer-port", "15003", "--zone", "z", "--cluster", "test"]
 
@@ -170,65 +169,3 @@ def test_clean_up_takes_what_came_by_a_transfer(client):
     "?target_util_percent=50&respect_eviction_ban=maybe"])
 def test_clean_up_v2_needs_both_parameters(client, query):
     assert client.request("POST", f"/forcecleanup/v2{query}").status == 400
-
-
-@pytest.mark.parametrize("name", ["SHA256:{hex}", "{HEX}", "sha256:{HEX}", "{hex}", "sha256{hex}",
-                                  "sha256::{hex}", "sha256:{hex}0", "sha256:{hex63}",
-                                  "sha256:{hex63}g", "md5:d41d8cd98f00b204e9800998ecf8427e",
-                                  "sha512:{hex}{hex}", "sha1:{hex}", "sha256+x:{hex}",
-                                  "sha256:{hex63}%00", "sha256:{hex63}%ef%bc%91", "..", ".",
-                                  "%2e%2e", "..%2f..%2fetc", "%2fetc%2fpasswd", "%252e%252e"])
-def test_a_digest_has_one_spelling(daemon, client, name):
-    blob = Blob.random(500)
-    assert client.upload(blob) == 200
-    digest = name.format(hex=blob.hex, HEX=blob.hex.upper(), hex63=blob.hex[:63])
-    for method, path in [("GET", "/namespace/n/blobs/{}"),
-                         ("POST", "/namespace/n/blobs/{}/uploads"),
-                         ("POST", "/namespace/n/blobs/{}/prefetch"),
-                         ("GET", "/blobs/{}/locations"), ("DELETE", "/internal/blobs/{}"),
-                         ("HEAD", "/internal/namespace/n/blobs/{}"),
-                         ("GET", "/internal/namespace/n/blobs/{}/metainfo"),
-                         ("POST", "/internal/blobs/{}/uploads")]:
-        answer = client.request(method, path.format(digest))
-        # A dotted name may also be taken for a path that there is not.
-        allowed = (400, 404) if name.startswith((".", "%2")) else (400,)
-        assert answer.status in allowed, f"{method} {path}: {answer}"
-    assert len(daemon.blob_files()) == 1
-    client.assert_has(blob)
-
-
-@pytest.mark.parametrize("name", ["..", ".", "%2e%2e", "..%2f..%2fetc", "%2fetc%2fpasswd",
-                                  "a%2f..%2f..%2fb", "_upload", "con%00", "", "x" * 300,
-                                  "a%0aFAKE%20status=200", "%ff", "repo:tag", "%E2%82%AC"])
-def test_a_namespace_is_a_key_and_never_a_path(daemon, client, name):
-    """It may be refused (400) or taken as an opaque name; it never names a file."""
-    blob, absent = Blob.random(500), Blob(b"absent")
-    client.namespace = name
-    start = client.start(blob.digest)
-    assert start.status in (200, 400), start
-    assert client.get(absent.digest).status in (400, 404)
-    if start.status == 200:
-        uid = start.header("Location")
-        assert client.patch(blob.digest, uid, 0, blob.data).status == 200
-        assert client.commit(blob.digest, uid).status == 200
-        assert client.get(blob.digest).body == blob.data
-    assert sorted(path.name for path in daemon.folder.iterdir()) == ["data", "log"]
-    assert all(path.parts[-4:-2] == (blob.hex[:2], blob.hex[2:4]) for path in daemon.blob_files())
-    assert "\nFAKE" not in daemon.log()
-
-
-@pytest.mark.parametrize("name, status", [("", 400), ("con%00", 400), ("%ff", 400),
-                                          ("repo%2Fimage:latest", 200), ("%E2%82%AC", 200)])
-def test_what_a_namespace_may_be(client, name, status):
-    client.namespace = name
-    assert client.start(Blob(b"absent").digest).status == status
-
-
-def test_an_absolute_or_unclean_target_never_reaches_a_file(daemon):
-    for target in ["http://x/../../etc/passwd", "//etc/passwd", "/cas/../../etc/passwd", "*",
-                   "/namespace/n/blobs/../../..", "/./health", "/health/../health", "etc/passwd"]:
-        with Connection(daemon.port) as connection:
-            connection.send(request("GET", target, {"Connection": "close"}))
-            answer = connection.answer()
-            assert 300 <= answer.status < 500, f"{target}: {answer}"
-            assert b"root:" not in answer.body
