@@ -68,9 +68,13 @@ struct Config {
   std::chrono::nanoseconds drain_limit = std::chrono::seconds(30);  ///< server.drain_limit
   std::uint32_t header_bytes_max = 64 << 10;                        ///< server.header_bytes_max
   std::chrono::nanoseconds idle_timeout = std::chrono::minutes(5);  ///< server.idle_timeout
+  std::chrono::nanoseconds header_timeout = std::chrono::seconds(30);  ///< server.header_timeout
   std::chrono::nanoseconds progress_timeout =
       std::chrono::seconds(60);         ///< server.progress_timeout
   std::size_t connections_max = 10000;  ///< server.connections_max
+  std::size_t reads_max = 4096;         ///< server.reads_max, at least 1
+  std::size_t writes_max = 1024;        ///< server.writes_max, at least 1
+  std::size_t operations_max = 16;      ///< server.operations_max, at least 1
   LogLevel log_level = LogLevel::info;  ///< log.level; if not given, zap.level
 
   /// One line each, for the log, once at start: keys that are known but have no effect.

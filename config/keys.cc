@@ -286,8 +286,12 @@ void add_server_keys(Table& table) {
        {"drain_limit", K::duration, R::used},
        {"header_bytes_max", K::size, R::used},
        {"idle_timeout", K::duration, R::used},
+       {"header_timeout", K::duration, R::used},
        {"progress_timeout", K::duration, R::used},
-       {"connections_max", K::integer, R::used}});
+       {"connections_max", K::integer, R::used},
+       {"reads_max", K::integer, R::used},
+       {"writes_max", K::integer, R::used},
+       {"operations_max", K::integer, R::used}});
 }
 
 /// "a.b[].c" -> "a.b[]" -> "a.b" -> "a" -> "".

@@ -212,8 +212,12 @@ void read_server(Settings& settings, Config& config) {
   settings.duration("server.drain_limit", nanoseconds(0), config.drain_limit);
   settings.size("server.header_bytes_max", 1024, 16 << 20, config.header_bytes_max);
   settings.duration("server.idle_timeout", kMoment, config.idle_timeout);
+  settings.duration("server.header_timeout", kMoment, config.header_timeout);
   settings.duration("server.progress_timeout", kMoment, config.progress_timeout);
   settings.integer("server.connections_max", 1, 10'000'000, config.connections_max);
+  settings.integer("server.reads_max", 1, 10'000'000, config.reads_max);
+  settings.integer("server.writes_max", 1, 10'000'000, config.writes_max);
+  settings.integer("server.operations_max", 1, 10'000'000, config.operations_max);
 }
 
 void read_admin(const Settings& settings, Config& config, Findings& findings) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,10 +13,12 @@ namespace orlop {
 
 /// Who may use an endpoint (design, section 10).
 enum class RouteClass : std::uint8_t {
+  probe,    ///< Anybody, however busy the node is: whether it lives.
   read,     ///< Anybody.
   write,    ///< Anybody, on plain HTTP.
   operate,  ///< Only this machine and what admin.allow lists.
 };
+inline constexpr std::size_t kRouteClasses = 4;
 
 struct AccessRules {
   std::vector<Cidr> admin_allow;

@@ -100,7 +100,11 @@ ServerOptions server_options(const Config& config) {
   options.drain_limit = config.drain_limit;
   options.session = {.header_bytes_max = config.header_bytes_max,
                      .idle_max = config.idle_timeout,
+                     .header_max = config.header_timeout,
                      .progress_max = config.progress_timeout};
+  options.limits = {.reads_max = config.reads_max,
+                    .writes_max = config.writes_max,
+                    .operations_max = config.operations_max};
   options.access = {.admin_allow = config.admin_allow};
   return options;
 }

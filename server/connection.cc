@@ -1,5 +1,8 @@
 #include "server/connection.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <utility>
 
 namespace orlop {
@@ -7,6 +10,7 @@ namespace orlop {
 void ConnectionGroup::sweep() {
   const auto now = Connection::Clock::now();
   for (auto& connection : connections_) {
+    connection.notice_taking(now);
     if (connection.deadline_ <= now) connection.shut_down();
   }
 }
@@ -36,6 +40,14 @@ void Connection::shut_down() {
   boost::system::error_code ignored;  // The client may be gone already; either way we are done.
   socket.shutdown(Socket::shutdown_both, ignored);
   socket.cancel(ignored);
+}
+
+void Connection::notice_taking(Clock::time_point now) {
+  int queued = 0;
+  if (taking_max_.count() == 0) return;
+  if (::ioctl(socket.native_handle(), SIOCOUTQ, &queued) != 0) return;  // tcp(7)
+  if (queued_bytes_ != kUnknown && queued < queued_bytes_) deadline_ = now + taking_max_;
+  queued_bytes_ = queued;
 }
 
 std::function<void()> Connection::interrupter() {

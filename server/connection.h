@@ -24,9 +24,23 @@ class Connection : public boost::intrusive::list_base_hook<> {
   ~Connection();
 
   /// The client must make progress within `limit` from now.
-  void expect_progress(std::chrono::nanoseconds limit) { deadline_ = Clock::now() + limit; }
+  void expect_progress(std::chrono::nanoseconds limit) {
+    deadline_ = Clock::now() + limit;
+    taking_max_ = {};
+  }
+  /// The same while we send: what the client takes out of the kernel's send queue is progress too.
+  /// Megabytes lie there, and a slow but honest client may need minutes until there is room for
+  /// more and a write of ours goes on.
+  void expect_taking(std::chrono::nanoseconds limit) {
+    deadline_ = Clock::now() + limit;
+    taking_max_ = limit;
+    queued_bytes_ = kUnknown;
+  }
   /// It is our turn: the client may wait for as long as we take.
-  void expect_nothing() { deadline_ = Clock::time_point::max(); }
+  void expect_nothing() {
+    deadline_ = Clock::time_point::max();
+    taking_max_ = {};
+  }
 
   /// Makes pending and later reads and writes fail.
   void shut_down();
@@ -46,7 +60,14 @@ class Connection : public boost::intrusive::list_base_hook<> {
     Connection* connection;
   };
 
+  static constexpr int kUnknown = -1;
+
+  /// Moves the deadline if the client has taken something since the last look.
+  void notice_taking(Clock::time_point now);
+
   ConnectionGroup& group_;
+  std::chrono::nanoseconds taking_max_{0};  ///< Positive while we send.
+  int queued_bytes_ = kUnknown;             ///< At the last look: sent, and not acknowledged.
   Clock::time_point deadline_ = Clock::time_point::max();
   std::shared_ptr<Handle> handle_;
 };

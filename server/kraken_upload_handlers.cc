@@ -165,6 +165,10 @@ Task<Reply> commit_internal_upload(Call& call) {
 Task<Reply> commit_duplicate_upload(Call& call) {
   auto path = public_path(call);
   if (!path.digest) co_return bad_digest(path.digest.error());
+  // Before the body is asked for.
+  if (call.request.content_length.value_or(0) > kOrderBytesMax) {
+    co_return kraken_error(400, "decode body: it is too long");
+  }
   std::vector<std::byte> text(kOrderBytesMax);
   std::size_t used = 0;
   while (!call.body.done()) {

@@ -12,6 +12,7 @@
 #include "core/byte_range.h"
 #include "core/metainfo.h"
 #include "origin/blob_lookup.h"
+#include "server/admission.h"
 #include "server/multipart.h"
 #include "server/request.h"
 
@@ -35,7 +36,9 @@ struct Reply {
   /// For an answer to HEAD about bytes that are not at hand.
   std::optional<std::uint64_t> content_length;
 
-  bool close = false;  ///< The connection ends with this answer.
+  bool close = false;    ///< The connection ends with this answer.
+  bool shed = false;     ///< Refused for the number of the others (server/admission.h).
+  Admission::Slot slot;  ///< The request's place among those that run.
 
   std::uint64_t body_bytes() const;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log.h"
 #include "server/health.h"
 
 namespace orlop {
@@ -61,7 +60,8 @@ Reply refuse(const Request& request, unsigned status, std::string_view code, std
 
 }  // namespace
 
-Router::Router(std::span<const Route> routes, AccessRules access) : access_(std::move(access)) {
+Router::Router(std::span<const Route> routes, AccessRules access, ConcurrencyLimits limits)
+    : access_(std::move(access)), admission_(limits) {
   for (const auto& route : routes) {
     routes_.push_back({.route = route, .segments = split(route.pattern)});
   }
@@ -107,17 +107,24 @@ Task<Reply> Router::answer(const Request& request, Body& body, Origin& origin,
     co_return refuse(request, 404, "not_found", "404 page not found\n");
   }
   if (auto refused = access_.refusal(found.route->route_class, request)) {
-    log_warn("operator_request_refused",
-             {{"request", request.id}, {"peer", request.peer.to_string()}, {"path", request.path}});
     co_return refuse(request, 403, "forbidden", *std::move(refused));
   }
   if (found.refusal) {
     co_return refuse(request, 400, "invalid_argument", *std::move(found.refusal));
   }
 
+  auto slot = admission_.enter(found.route->route_class);
+  if (!slot) {
+    auto reply = refuse(request, 503, "busy", slot.error().detail());
+    reply.shed = true;
+    co_return reply;
+  }
+
   Call call{.request = request, .body = body, .origin = origin, .health = health, .parameters = {}};
   std::move(found.parameters.begin(), found.parameters.end(), call.parameters.begin());
-  co_return co_await found.route->handler(call);
+  auto reply = co_await found.route->handler(call);
+  reply.slot = *std::move(slot);
+  co_return reply;
 }
 
 }  // namespace orlop

@@ -11,6 +11,7 @@
 #include "base/asio.h"
 #include "origin/origin.h"
 #include "server/access.h"
+#include "server/admission.h"
 #include "server/body.h"
 #include "server/reply.h"
 #include "server/request.h"
@@ -42,9 +43,11 @@ struct Route {
 /// The endpoints, from one table (server/routes.cc). HEAD is answered wherever GET is.
 class Router {
  public:
-  Router(std::span<const Route> routes, AccessRules access);
+  Router(std::span<const Route> routes, AccessRules access, ConcurrencyLimits limits = {});
 
-  /// Finds the endpoint, checks that the caller may use it, and runs it.
+  /// Finds the endpoint, checks that the caller may use it and that not too many others do, and
+  /// runs it: all before a byte of the body is read. The place is taken until the answer is sent:
+  /// it travels in the reply.
   Task<Reply> answer(const Request& request, Body& body, Origin& origin,
                      const Health& health) const;
 
@@ -65,6 +68,7 @@ class Router {
 
   std::vector<Compiled> routes_;
   AccessRules access_;
+  mutable Admission admission_;  // Counts; what is answered to whom is not changed by it.
 };
 
 /// All endpoints of this node.

@@ -11,8 +11,8 @@ using enum RouteClass;
 /// Every endpoint, with who may use it. Kraken's first (kraken 2a7fbcb7, origin/blobserver,
 /// server.go), then ours.
 constexpr std::array kRoutes = {
-    Route{get, "/health", read, get_health},
-    Route{get, "/readiness", read, get_readiness},
+    Route{get, "/health", probe, get_health},
+    Route{get, "/readiness", probe, get_readiness},
     Route{get, "/blobs/{digest}/locations", read, get_locations},
     Route{post, "/namespace/{namespace}/blobs/{digest}/uploads", write, start_public_upload},
     Route{patch, "/namespace/{namespace}/blobs/{digest}/uploads/{uid}", write, patch_public_upload},

@@ -27,7 +27,7 @@ Task<bool> send_gathered(Connection& connection, asio::const_buffer head, asio::
                          const SendOptions& options) {
   std::array<asio::const_buffer, 2> left = {head, body};
   while (left[0].size() + left[1].size() > 0) {
-    connection.expect_progress(options.silence_max);
+    connection.expect_taking(options.silence_max);
     // Not async_write: that sends at most 64 KiB a call.
     const auto [error, written] = co_await connection.socket.async_write_some(left, no_throw);
     if (error) co_return false;
@@ -102,7 +102,7 @@ Task<bool> send_file(Connection& connection, const OpenBlob& blob, std::uint64_t
       }
       co_return false;
     }
-    connection.expect_progress(options.silence_max);
+    connection.expect_taking(options.silence_max);
     const auto [error] = co_await connection.socket.async_wait(Socket::wait_write, no_throw);
     if (error) co_return false;
   }

@@ -1,9 +1,10 @@
 #include "server/serve_command.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -12,17 +13,36 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "server/configured.h"
+#include "server/descriptor_budget.h"
 
 namespace orlop {
 namespace {
 
-/// Each connection and each open blob is a descriptor; the usual soft limit of 1024 is too low.
-void raise_descriptor_limit() {
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  log_info("descriptor_limit", {{"descriptors_max", limit.rlim_cur}});
+std::int64_t milliseconds(std::chrono::nanoseconds time) {
+  return time / std::chrono::milliseconds(1);
+}
+
+/// Every limit that holds, in one line: the first thing to look at when something is refused.
+/// A second one if the system allows for less than was wanted.
+void log_limits(const Config& config, const DescriptorBudget& budget) {
+  log_info("limits", {{"descriptors_max", budget.descriptors_max},
+                      {"connections_max", budget.connections_max},
+                      {"uploads_max", budget.uploads_max},
+                      {"reads_max", config.reads_max},
+                      {"writes_max", config.writes_max},
+                      {"operations_max", config.operations_max},
+                      {"upload_bytes_max", config.upload_bytes_max},
+                      {"header_bytes_max", config.header_bytes_max},
+                      {"header_timeout_ms", milliseconds(config.header_timeout)},
+                      {"progress_timeout_ms", milliseconds(config.progress_timeout)},
+                      {"idle_timeout_ms", milliseconds(config.idle_timeout)}});
+  if (budget.connections_max == config.connections_max &&
+      budget.uploads_max == config.uploads_max) {
+    return;
+  }
+  log_info("few_descriptors", {{"descriptors_max", budget.descriptors_max},
+                               {"connections_wanted", config.connections_max},
+                               {"uploads_wanted", config.uploads_max}});
 }
 
 }  // namespace
@@ -38,7 +58,11 @@ int serve_command(std::span<const char* const> args) {
   for (const auto& notice : config->notices) log_warn("configuration", {{"notice", notice}});
   if (auto named = complete_names(*config); !named) return fail(named.error(), kExitUsage);
   std::signal(SIGPIPE, SIG_IGN);
-  raise_descriptor_limit();
+  const auto budget =
+      share_descriptors(raise_descriptor_limit(), config->connections_max, config->uploads_max);
+  log_limits(*config, budget);
+  config->connections_max = budget.connections_max;
+  config->uploads_max = budget.uploads_max;
 
   Server server(server_options(*config));
   const auto port = server.listen();

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kAcceptPause{50};
 
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
-      router_(all_routes(), options_.access),
+      router_(all_routes(), options_.access, options_.limits),
       acceptor_(io_),
       pause_(io_) {}
 
@@ -109,7 +109,7 @@ Task<> Server::accept_loop() {
     if (!complained) {
       log_warn("accepting_paused",
                {{"connections", connections()},
-                {"reason", error ? error.message() : "server.connections_max is reached"}});
+                {"reason", error ? error.message() : "as many as event=limits allows"}});
       complained = true;
     }
     pause_.expires_after(kAcceptPause);

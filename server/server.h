@@ -22,6 +22,7 @@ struct ServerOptions {
   std::chrono::nanoseconds lame_duck{std::chrono::seconds(5)};
   std::chrono::nanoseconds drain_limit{std::chrono::seconds(30)};
   SessionOptions session;
+  ConcurrencyLimits limits;
   AccessRules access;
 };
 

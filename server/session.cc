@@ -60,7 +60,7 @@ Task<Head> read_head(Connection& connection, RequestParser& parser, const Sessio
   for (;;) {
     if (!begun) skip_empty_line(buffer);
     if (buffer.size() > 0 && (begun || !is_lone_cr(buffer))) {
-      if (!begun) connection.expect_progress(options.progress_max);  // For all of the head.
+      if (!begun) connection.expect_progress(options.header_max);  // For all of the head.
       begun = true;
       connection.idle = false;
       boost::system::error_code error;
@@ -109,7 +109,9 @@ Task<> linger(Connection& connection) {
 }
 
 void log_request(const Request& request, const Reply& reply) {
-  const auto level = reply.status >= 500 ? LogLevel::warn : LogLevel::debug;
+  // What is shed has a line for many: a flood must not be paid for twice.
+  const bool notable = (reply.status >= 500 && !reply.shed) || reply.status == 403;
+  const auto level = notable ? LogLevel::warn : LogLevel::debug;
   log_line(level, "request",
            {{"id", request.id},
             {"peer", request.peer.to_string()},
@@ -146,7 +148,7 @@ Task<bool> serve_request(Connection& connection, ConnectionGroup& group,
   } else {
     reply = co_await context.router.answer(request, body, context.origin, context.health);
   }
-  if (well_formed) log_request(request, reply);
+  log_request(request, reply);
 
   const bool keep_alive = well_formed && expectation_known && request.keep_alive && !reply.close &&
                           !group.draining() && body.cheap_to_skip();
@@ -154,6 +156,7 @@ Task<bool> serve_request(Connection& connection, ConnectionGroup& group,
   const SendOptions send_options{.silence_max = options.progress_max};
   const bool sent = co_await send_reply(connection, reply, request, keep_alive, date,
                                         context.origin.pool(), send_options);
+  reply.slot.release();  // Not only when the client has taken note of the end.
   if (!sent) co_return false;
   if (keep_alive) co_return co_await body.skip(Body::kSkipBytesMax);
   if (!well_formed || !body.done()) co_await linger(connection);

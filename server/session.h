@@ -16,8 +16,10 @@ namespace orlop {
 struct SessionOptions {
   std::uint32_t header_bytes_max = 64 << 10;
   std::chrono::nanoseconds idle_max{std::chrono::minutes(5)};
-  /// A client must send its head within this time, and some of its body (or take some of the
-  /// answer) each time it is over. Never a limit on the whole.
+  /// For all of a head, from its first byte: a head that comes in drips is not progress.
+  std::chrono::nanoseconds header_max{std::chrono::seconds(30)};
+  /// A client must send some of its body, or take some of the answer, each time this is over. Never
+  /// a limit on the whole.
   std::chrono::nanoseconds progress_max{std::chrono::seconds(60)};
 };
 

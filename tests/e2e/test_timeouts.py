@@ -7,7 +7,8 @@ import pytest
 from blob import MIB, Blob
 from connection import Closed, Connection, request
 
-SHORT = pytest.mark.settings({"server.progress_timeout": "2s", "server.idle_timeout": "2s"})
+SHORT = pytest.mark.settings({"server.progress_timeout": "2s", "server.idle_timeout": "2s",
+                              "server.header_timeout": "2s"})
 
 
 @SHORT

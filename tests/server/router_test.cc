@@ -235,6 +235,44 @@ TEST_CASE("routes: what removes, cleans up or recuts is for operators, and nothi
                                            "POST /internal/blobs/{digest}/metainfo"});
 }
 
+TEST_CASE("routes: only whether the node lives is asked without a limit") {
+  std::set<std::string_view> probes;
+  for (const auto& route : all_routes()) {
+    if (route.route_class == probe) probes.insert(route.pattern);
+  }
+  CHECK(probes == std::set<std::string_view>{"/health", "/readiness"});
+}
+
+TEST_CASE("router: beyond its limit a class is refused in the path's dialect, until a reply goes") {
+  RouterBench bench;
+  const Router router(kEcho, {}, {.reads_max = 1, .writes_max = 1, .operations_max = 1});
+  const auto read_it = request_of(get, "/plain");
+  std::optional<Reply> first = bench.answer(router, read_it);
+  REQUIRE(first->status == 200);
+
+  const auto refused = bench.answer(router, read_it);
+  CHECK(refused.status == 503);
+  CHECK(refused.shed);
+  CHECK_THAT(refused.text, Catch::Contains("server.reads_max"));
+  CHECK(bench.answer(router, request_of(head, "/plain")).status == 503);
+  CHECK(bench.answer(router, request_of(put, "/a/x/b/y")).status == 200);
+  CHECK(bench.answer(router, request_of(post, "/operate/x")).status == 200);
+
+  first.reset();
+  CHECK(bench.answer(router, read_it).status == 200);
+}
+
+TEST_CASE("router: what can never succeed is refused for that, however many others run") {
+  RouterBench bench;
+  const Router router(kEcho, {}, {.reads_max = 0, .writes_max = 0, .operations_max = 0});
+
+  CHECK(bench.answer(router, request_of(get, "/nowhere")).status == 404);
+  CHECK(bench.answer(router, request_of(put, "/plain")).status == 405);
+  CHECK(bench.answer(router, request_of(get, "/a/%zz/b/y")).status == 400);
+  CHECK(bench.answer(router, request_of(post, "/operate/x", "192.0.2.1")).status == 403);
+  CHECK(bench.answer(router, request_of(get, "/plain")).status == 503);
+}
+
 TEST_CASE("routes: health and readiness say OK, until the node drains") {
   RouterBench bench;
   const Router router(all_routes(), {});

@@ -61,8 +61,8 @@ TEST_CASE("session: idle_max begins anew after each answer") {
   CHECK(statuses(session.received()) == "200");
 }
 
-TEST_CASE("session: a head must be complete within progress_max, however busily it drips") {
-  LoopbackSession session({.idle_max = 30s, .progress_max = 100ms});
+TEST_CASE("session: a head must be complete within header_max, however busily it drips") {
+  LoopbackSession session({.idle_max = 30s, .header_max = 100ms, .progress_max = 30s});
   const auto give_up_at = std::chrono::steady_clock::now() + 15s;
   session.send("GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ");
 
