@@ -62,6 +62,10 @@ void RequestParser::on_header_impl(Ec& ec) {
     ec = http::error::bad_transfer_encoding;
   }
   if (encodings == 1 && request_.version == 10) ec = http::error::bad_transfer_encoding;
+  // Beast takes a list of equal lengths for one.
+  if (lengths == 1 && request_.field("Content-Length")->find(',') != std::string_view::npos) {
+    ec = http::error::multiple_content_length;
+  }
   // Beyond what any file can have, and what others would read as a negative number.
   constexpr std::uint64_t kLengthMax = std::numeric_limits<std::int64_t>::max();
   if (content_length().value_or(0) > kLengthMax) ec = http::error::bad_content_length;

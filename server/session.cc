@@ -1,7 +1,9 @@
 #include "server/session.h"
 
+#include <algorithm>
 #include <array>
 #include <boost/beast/http/error.hpp>
+#include <cstdint>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -18,6 +20,7 @@ namespace {
 constexpr std::size_t kReadBytes = 16 * 1024;
 /// How long and how much is read from a client that was answered before it had sent everything.
 constexpr std::chrono::seconds kLingerMax{5};
+constexpr std::uint64_t kLingerBytesMax = std::uint64_t{256} << 20;
 
 std::string http_date() {
   const auto now = std::time(nullptr);
@@ -34,6 +37,20 @@ enum class Head : std::uint8_t { complete, hung_up, malformed, too_large };
 bool has_folded_line(std::string_view head) {
   return head.find("\r\n ") != std::string_view::npos ||
          head.find("\r\n\t") != std::string_view::npos;
+}
+
+/// A blank behind the value of a field that frames the body. It is not part of the value (RFC 9112,
+/// section 5.1), but not every reader knows that, and `chunked ` is no coding to one that does not.
+bool has_blank_after_framing(std::string_view head) {
+  while (!head.empty()) {
+    const auto line = head.substr(0, head.find("\r\n"));
+    head.remove_prefix(std::min(head.size(), line.size() + 2));
+    if (!line.ends_with(' ') && !line.ends_with('\t')) continue;
+    const auto name = line.substr(0, line.find(':'));
+    if (equal_ignoring_case(name, "Content-Length")) return true;
+    if (equal_ignoring_case(name, "Transfer-Encoding")) return true;
+  }
+  return false;
 }
 
 /// An empty line before a request is skipped: some clients send one too many after a body (RFC
@@ -56,7 +73,7 @@ Task<Head> read_head(Connection& connection, RequestParser& parser, const Sessio
   connection.idle = true;
   connection.expect_progress(options.idle_max);
   bool begun = false;
-  bool folded = false;
+  bool ambiguous = false;
   for (;;) {
     if (!begun) skip_empty_line(buffer);
     if (buffer.size() > 0 && (begun || !is_lone_cr(buffer))) {
@@ -67,11 +84,12 @@ Task<Head> read_head(Connection& connection, RequestParser& parser, const Sessio
       const auto data = buffer.data();
       const auto consumed = parser.put(data, error);
       const std::string_view head(static_cast<const char*>(data.data()), consumed);
-      folded = folded || has_folded_line(head);  // The parser takes a head in parts as it comes.
+      // The parser takes a head as it comes, but each line at once.
+      ambiguous = ambiguous || has_folded_line(head) || has_blank_after_framing(head);
       buffer.consume(consumed);
       if (error == http::error::header_limit) co_return Head::too_large;
       if (error && error != http::error::need_more) co_return Head::malformed;
-      if (parser.is_header_done()) co_return folded ? Head::malformed : Head::complete;
+      if (parser.is_header_done()) co_return ambiguous ? Head::malformed : Head::complete;
       if (buffer.size() >= options.header_bytes_max) co_return Head::too_large;
     }
     const auto [error, count] =
@@ -101,10 +119,12 @@ Task<> linger(Connection& connection) {
   connection.socket.shutdown(Socket::shutdown_send, ignored);
   connection.expect_progress(kLingerMax);
   connection.buffer.clear();
-  for (;;) {
+  std::uint64_t received = 0;
+  while (received < kLingerBytesMax) {
     const auto [error, count] =
         co_await connection.socket.async_read_some(connection.buffer.prepare(kReadBytes), no_throw);
     if (error) co_return;
+    received += count;
   }
 }
 
@@ -150,15 +170,18 @@ Task<bool> serve_request(Connection& connection, ConnectionGroup& group,
   }
   log_request(request, reply);
 
-  const bool keep_alive = well_formed && expectation_known && request.keep_alive && !reply.close &&
-                          !group.draining() && body.cheap_to_skip();
+  bool keep_alive = well_formed && expectation_known && request.keep_alive && !reply.close &&
+                    !group.draining() && body.cheap_to_skip();
+  // Before the answer, as Go's server does: curl, for one, closes when it hears of an error while
+  // it is still sending.
+  if (keep_alive) keep_alive = co_await body.skip(Body::kSkipBytesMax);
   const auto date = http_date();
   const SendOptions send_options{.silence_max = options.progress_max};
   const bool sent = co_await send_reply(connection, reply, request, keep_alive, date,
                                         context.origin.pool(), send_options);
   reply.slot.release();  // Not only when the client has taken note of the end.
   if (!sent) co_return false;
-  if (keep_alive) co_return co_await body.skip(Body::kSkipBytesMax);
+  if (keep_alive) co_return true;
   if (!well_formed || !body.done()) co_await linger(connection);
   co_return false;
 }

@@ -115,6 +115,8 @@ TEST_CASE("request parser: any doubt about the framing is refused") {
       {"one length twice", post("Content-Length: 4\r\nContent-Length: 4\r\n")},
       {"one length twice, in another case", post("Content-Length: 4\r\ncontent-length: 4\r\n")},
       {"two lengths in a line", post("Content-Length: 4, 5\r\n")},
+      {"one length twice in a line", post("Content-Length: 4, 4\r\n")},
+      {"one length thrice in a line", post("Content-Length: 4,4,4\r\n")},
       {"a length and nothing in a line", post("Content-Length: 4,\r\n")},
       {"a signed length", post("Content-Length: +4\r\n")},
       {"a negative length", post("Content-Length: -4\r\n")},
@@ -181,11 +183,6 @@ TEST_CASE("request parser: what is not in doubt is understood") {
   CHECK(fed.parser.chunked() == one.chunked);
   const auto length = fed.parser.content_length();
   CHECK((length ? std::optional<std::uint64_t>(*length) : std::nullopt) == one.length);
-}
-
-TEST_CASE("request parser: a list of equal lengths is that length, or refused") {
-  Fed fed(post("Content-Length: 4, 4\r\n") + "abcdGET", 1000);
-  CHECK((fed.error || fed.body == "abcd"));
 }
 
 TEST_CASE("request parser: a body of known length goes into outputs of any size, and no further") {

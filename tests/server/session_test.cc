@@ -108,6 +108,26 @@ TEST_CASE("session: the answer can be read although the client is still sending"
   CHECK(received.ends_with("malformed request\n"));
 }
 
+TEST_CASE("session: a small body that nobody wants is taken before the answer") {
+  LoopbackSession session(patient());
+  session.send("POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab");
+  session.wait_until_read();
+  session.send("cd" + std::string(kLastHealth));
+
+  CHECK(statuses(session.received()) == "404 200");
+}
+
+TEST_CASE("session: a client that sends less than it said is answered, and that was all") {
+  LoopbackSession session(patient());
+  session.send("POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab");
+  session.end_sending();
+
+  const auto received = session.received();
+
+  CHECK(statuses(received) == "404");
+  CHECK(received.find("Connection: close\r\n") != std::string::npos);
+}
+
 TEST_CASE("session: a client that waits for 100 Continue hears the refusal instead") {
   LoopbackSession session(patient());
   session.send(
@@ -159,6 +179,28 @@ TEST_CASE("session: a folded line is refused, wherever the head is cut in two") 
   session.end_sending();
 
   CHECK(statuses(session.received()) == "400");
+}
+
+TEST_CASE("session: a blank after what frames the body is refused, wherever the head is cut") {
+  const std::string line = GENERATE(as<std::string>(), "Content-Length: 4 ", "content-length: 4\t",
+                                    "Transfer-Encoding: chunked ", "TRANSFER-encoding: chunked \t");
+  const std::string head = "POST /cas HTTP/1.1\r\nHost: x\r\n" + line + "\r\nX-B: c\r\n\r\n";
+  const auto cut = GENERATE(as<std::size_t>(), 0, 28, 31, 46, 47, 48, 49, 50, 52, 58);
+  CAPTURE(cut, head.substr(0, cut));
+  LoopbackSession session(patient());
+
+  session.send_in_two(head.substr(0, cut), head.substr(cut));
+  session.end_sending();
+
+  CHECK(statuses(session.received()) == "400");
+}
+
+TEST_CASE("session: a blank after any other field is not part of its value, and nothing more") {
+  LoopbackSession session(patient());
+  session.send(
+      "POST /cas HTTP/1.1\r\nHost: x \r\nX-A: \r\nConnection: close \r\nContent-Length: 4\r\n"
+      "\r\nab \t");
+  CHECK(statuses(session.received()) == "201");
 }
 
 TEST_CASE("session: a head above header_bytes_max is 431, at once or in portions") {

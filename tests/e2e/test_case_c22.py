@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, section 13): case C22 and the order of the conditions."""
+"""C22: conditional requests (RFC 9110, section 13), and the order of the conditions."""
 
 import subprocess
 
@@ -19,12 +19,20 @@ def etag(blob: Blob) -> str:
     return f'"{blob.digest}"'
 
 
+pytestmark = pytest.mark.usefixtures("still_alive")
+
+
 @pytest.fixture(scope="module")
-def stored():
+def shared_daemon():
     with Daemon() as daemon, KrakenClient(daemon) as client:
         for blob in [BLOB, LARGE, EMPTY]:
             assert client.request("PUT", f"/cas/{blob.hex}", blob.data).status == 201
         yield daemon
+
+
+@pytest.fixture
+def stored(shared_daemon):
+    return shared_daemon
 
 
 def paths(blob: Blob) -> list[str]:
