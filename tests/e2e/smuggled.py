@@ -1,4 +1,4 @@
-"""A request that hides in the bytes of another one. Answered or logged, it was taken for a request."""
+"""A request that hides in the bytes of another one. If it is answered, they were taken for one."""
 
 from blob import Blob
 from connection import request

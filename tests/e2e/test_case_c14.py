@@ -1,4 +1,5 @@
-"""C14: pipelining. Several requests in one segment, or each in many: answered in order, each once."""
+"""C14: pipelining. Several requests in one segment, or each in many: answered in order, each once.
+"""
 
 import random
 
@@ -50,9 +51,10 @@ def pieces(sent: bytes, size: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("in_chunks", [False, True], ids=["length", "chunked"])
-@pytest.mark.parametrize("blob", [BLOB, HIDING], ids=["ten bytes", "a body that looks like requests"])
+@pytest.mark.parametrize("blob", [BLOB, HIDING], ids=["ten bytes", "bytes like requests"])
 @pytest.mark.parametrize("size", [10**6, 1, 2, 3, 17], ids=lambda size: f"by {size}")
-def test_five_requests_get_five_answers_in_order(shared_daemon, shared_client, blob, in_chunks, size):
+def test_five_requests_get_five_answers_in_order(shared_daemon, shared_client, blob, in_chunks,
+                                                 size):
     log_from = log_end(shared_daemon)
     uid = shared_client.begin(blob.digest)
     with Connection(shared_daemon.port) as connection:

@@ -1,5 +1,5 @@
-"""C16: ambiguous framing. Any doubt where one request ends and the next begins is 400 and the end of
-the connection, and what may be a second request is answered by nobody."""
+"""C16: ambiguous framing. Any doubt where one request ends and the next begins is 400 and the end
+of the connection, and what may be a second request is answered by nobody."""
 
 import pytest
 

@@ -98,7 +98,8 @@ def test_a_range_that_overflows_is_clipped_and_never_wraps(stored, spec, start):
         assert answer.header("Content-Range") == f"bytes {start}-999/1000"
 
 
-@pytest.mark.parametrize("spec", ["18446744073709551616-", "18446744073709551616-18446744073709551617",
+@pytest.mark.parametrize("spec", ["18446744073709551616-",
+                                  "18446744073709551616-18446744073709551617",
                                   "9223372036854775808-", "1000-18446744073709551616"])
 def test_a_range_that_begins_far_beyond_the_end_is_416_and_never_wraps(stored, spec):
     for path in paths(BLOB):

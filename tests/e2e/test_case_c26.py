@@ -99,7 +99,8 @@ def test_a_kill_within_a_commit_loses_nothing_and_leaves_nothing_half():
                 client.assert_has(done.blob)
         ours = {done.blob.hex for done in rounds}
         assert {path.parent.name for path in daemon.blob_files()} == ours
-        assert {path.name for path in (daemon.data / "cache").rglob("*") if path.is_file()} == {"data"}
+        files = [path for path in (daemon.data / "cache").rglob("*") if path.is_file()]
+        assert {path.name for path in files} == {"data"}
     print(f"{ROUNDS} kills: {outcomes}")
     assert outcomes["acknowledged"] > 0 and outcomes["whole"] + outcomes["absent"] > 0, (
         "the kills came all too early, or all too late")
@@ -107,6 +108,7 @@ def test_a_kill_within_a_commit_loses_nothing_and_leaves_nothing_half():
 
 # --- the order of the calls to the disk, as strace sees them -------------------------------------
 
+WRITES = {"write", "pwrite64", "writev"}
 TRACED = "rename,renameat,renameat2,fsync,fdatasync,syncfs,write,pwrite64,writev,sendmsg,sendto"
 # "1234  fdatasync(29</x/y>) = 0", or in two lines when threads overlap.
 WHOLE_CALL = re.compile(r"^\d+ +(\w+)\((.*)\) += (-?\d+)")
@@ -192,7 +194,7 @@ def only(calls: list[DiskCall], names: set[str], path: str, after: int = -1) -> 
 
 def log_write(calls: list[DiskCall], after: int) -> DiskCall:
     """The first write to RocksDB's log after that: the record, and what is owed, in one batch."""
-    writes = only(calls, {"write", "pwrite64", "writev"}, r"/db/\d+\.log>", after)
+    writes = only(calls, WRITES, r"/db/\d+\.log>", after)
     assert writes, "no record was written before the answer"
     return writes[0]
 
@@ -215,7 +217,7 @@ def test_the_answer_comes_after_a_sync_of_file_folders_and_log(durability, diale
     _, blob, calls = traced_commit(settings, dialect)
     rename = renames(calls, blob)[0]
     syncs = {"fsync", "fdatasync"}
-    written = max(call.ends for call in only(calls, {"write", "pwrite64", "writev"}, r"/upload/[^.]+>"))
+    written = max(call.ends for call in only(calls, WRITES, r"/upload/[^.]+>"))
     synced = [call for call in only(calls, syncs, r"/upload/[^.]+>", written)
               if call.ends < rename.begins]
     assert synced, "the name may point at bytes that a power cut takes"

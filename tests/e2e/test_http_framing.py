@@ -1,5 +1,5 @@
-"""What else a request's head may be: too large, of an unknown method, of HTTP/1.0. Where requests end
-and others begin are cases C14 to C16."""
+"""What else a head may be: too large, of an unknown method, of HTTP/1.0. Where one request ends and
+the next begins: cases C14 to C16."""
 
 import pytest
 
