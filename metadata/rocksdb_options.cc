@@ -48,8 +48,8 @@ rocksdb::Options make_rocksdb_options(const std::filesystem::path& path, rocksdb
   options.create_if_missing = true;
   options.create_missing_column_families = true;
 
-  options.write_buffer_size = small ? 1 * kMiB : 16 * kMiB;
-  options.db_write_buffer_size = 4 * options.write_buffer_size;
+  options.write_buffer_size = small ? 1 * kMiB : 4 * kMiB;
+  options.db_write_buffer_size = 3 * options.write_buffer_size;  // Of all families together.
   options.max_total_wal_size = 4 * options.write_buffer_size;
   options.target_file_size_base = small ? 4 * kMiB : 64 * kMiB;
   options.max_bytes_for_level_base = 4 * options.target_file_size_base;
