@@ -4,15 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/worker_pool.h"
-#include "core/piece.h"
-#include "metadata/catalogue.h"
-#include "store/blob_files.h"
+#include "metadata/records.h"
+#include "origin/blob_settlement.h"
+#include "origin/checked_download.h"
+#include "origin/verifications.h"
 #include "store/digest_claims.h"
 
 namespace orlop {
@@ -26,15 +26,30 @@ struct OpenBlob {
   std::uint64_t size_bytes;
   UniqueFd file;
   std::vector<std::byte> bytes;  ///< The whole blob if it is small, else empty.
+  /// The only way to the bytes of a blob that is not verified yet; null if it is.
+  std::unique_ptr<CheckedDownload> checked;
+};
+
+/// A blob that is here.
+struct FoundBlob {
+  BlobRecord record;
+  bool verified;  ///< False: its bytes have not been hashed since the file was found or changed.
+};
+
+struct BlobLookupOptions {
+  /// For the pieces of all checked downloads together.
+  std::uint64_t checked_bytes_max = 256 << 20;
 };
 
 /// Answers "is this blob here?" for everybody: reading, stat, start, commit and delete use this one
 /// look-up (design, section 3). Here means a record *and* a file with the recorded size whose
-/// fingerprint is the recorded one. Whatever else is found is settled first, under a claim: a file
-/// without a record, or with another fingerprint, is hashed and then recorded or set aside; a
-/// record without a file is dropped.
+/// fingerprint is the recorded one. Whatever else is found is settled first, under a claim
+/// (origin/blob_settlement.h), but for one thing: a file that nobody hashed as it is, and of which
+/// the metainfo is known, is here for readers at once. Its pieces are compared on their way out,
+/// and it is hashed behind them.
 ///
-/// What it is constructed with outlives it. Safe from any reactor and any thread.
+/// What it is constructed with outlives it; the settlement and the claims also outlive the pool.
+/// Safe from any reactor and any thread.
 class BlobLookup {
  public:
   /// How long anybody waits for the outcome of somebody else's change of a digest.
@@ -42,55 +57,47 @@ class BlobLookup {
   /// Blobs up to this size come with their bytes.
   static constexpr std::uint64_t kInlineBytesMax = 64 * 1024;
 
-  BlobLookup(Disk& disk, const Clock& clock, BlobFiles& files, Catalogue& catalogue,
-             DigestClaims& claims, const PieceLengths& piece_lengths, const Layout& layout,
-             WorkerPool& pool)
-      : disk_(disk),
-        clock_(clock),
-        files_(files),
-        catalogue_(catalogue),
-        claims_(claims),
-        piece_lengths_(piece_lengths),
-        layout_(layout),
-        pool_(pool) {}
+  BlobLookup(BlobSettlement& settlement, DigestClaims& claims, Disk& disk, const Clock& clock,
+             WorkerPool& pool, BlobLookupOptions options = {});
 
-  /// `not_found` if it is not here, `busy` if that is not known in time.
+  /// For reading. `not_found` if it is not here, `busy` if that is not known in time.
   Task<Result<OpenBlob>> open(Digest digest);
 
-  /// The record of a blob that is here: its size and more. As `open`.
-  Task<Result<BlobRecord>> stat(Digest digest);
+  /// For those who ask about a blob that they may read: its size and more. As `open`.
+  Task<Result<FoundBlob>> stat(Digest digest);
+
+  /// For those who need not send the blob because it is here: hashed first if need be. As `open`.
+  Task<Result<BlobRecord>> stat_verified(Digest digest);
 
   /// The claim on a digest once nobody else has it. `busy` if it takes too long.
   Task<Result<DigestClaims::Claim>> claim(Digest digest);
 
-  /// Whether the blob is here, settled if need be. Blocks. The caller holds the digest's claim.
-  Result<bool> here_under_claim(Digest digest);
+  /// Whether the blob is here and verified, settled if need be. Blocks. The caller holds the
+  /// digest's claim.
+  Result<bool> here_under_claim(Digest digest) { return settlement_.settle(digest); }
+
+  /// Blobs that wait to be hashed behind their readers.
+  std::size_t verifications_waiting() const { return verifications_.waiting(); }
 
  private:
-  enum class Presence : std::uint8_t { absent, here, unsettled };
+  /// What the asker will do with the answer.
+  enum class For : std::uint8_t { reading, vouching };
 
-  struct Inspection {
-    Presence presence = Presence::absent;
-    std::optional<BlobRecord> record;
-    UniqueFd file;
-    FileStat stat;
+  struct Sight {
+    Inspection found;
+    std::shared_ptr<Verification> verification;  ///< Of an unverified blob.
   };
 
-  Result<Inspection> inspect(Digest digest) const;
-  Task<Result<Inspection>> look_up(Digest digest);
-  Result<bool> settle(Digest digest, Inspection found);
-  Result<bool> record_verified(Digest digest, const Inspection& found, const MetaInfo& metainfo);
-  Result<> adopt(Digest digest, const FileStat& file, const MetaInfo& metainfo);
-  Result<> sync_names(Digest digest);
+  Task<Result<Sight>> look_up(Digest digest, For purpose);
+  Result<> settle_claimed(Digest digest, For purpose);
 
+  BlobSettlement& settlement_;
+  DigestClaims& claims_;
   Disk& disk_;
   const Clock& clock_;
-  BlobFiles& files_;
-  Catalogue& catalogue_;
-  DigestClaims& claims_;
-  const PieceLengths& piece_lengths_;
-  const Layout& layout_;
   WorkerPool& pool_;
+  CheckedMemory checked_memory_;
+  Verifications verifications_;  // Last: its thread uses the settlement.
 };
 
 }  // namespace orlop

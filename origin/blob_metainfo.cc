@@ -12,13 +12,18 @@ namespace orlop {
 Task<Result<MetaInfoPtr>> BlobMetaInfo::get(Digest digest) {
   const auto here = co_await lookup_.stat(digest);
   if (!here) co_return here.error();
+  if (!here->verified && here->record.fingerprint) {
+    const auto verified = co_await lookup_.stat_verified(digest);
+    if (!verified) co_return verified.error();
+  }
+  const auto size_bytes = here->record.size_bytes;
   co_return co_await pool_.run_admitted([&]() -> Result<MetaInfoPtr> {
     auto recorded = catalogue_.metainfo(digest);
     if (recorded) return std::make_shared<const MetaInfo>(*std::move(recorded));
     const auto why = recorded.error().code();
     if (why != Errc::not_found && why != Errc::corrupt) return std::move(recorded).error();
 
-    auto made = cut(digest, here->size_bytes, piece_lengths_.for_size(here->size_bytes));
+    auto made = cut(digest, size_bytes, piece_lengths_.for_size(size_bytes));
     if (!made) return std::move(made).error();
     log_warn("metainfo_remade",
              {{"digest", digest.to_string()}, {"reason", recorded.error().detail()}});
@@ -28,7 +33,7 @@ Task<Result<MetaInfoPtr>> BlobMetaInfo::get(Digest digest) {
 }
 
 Task<Result<>> BlobMetaInfo::overwrite(Digest digest, std::uint64_t piece_length) {
-  const auto here = co_await lookup_.stat(digest);
+  const auto here = co_await lookup_.stat_verified(digest);
   if (!here) co_return here.error();
   const auto claim = co_await lookup_.claim(digest);
   if (!claim) co_return claim.error();

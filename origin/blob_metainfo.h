@@ -25,7 +25,9 @@ class BlobMetaInfo {
         piece_lengths_(piece_lengths),
         pool_(pool) {}
 
-  /// `not_found` if the blob is not here. Made again from the bytes if the record was lost.
+  /// `not_found` if the blob is not here. Made again from the bytes if the record was lost. A blob
+  /// whose file changed since it was hashed is hashed first: it is probably not what the metainfo
+  /// says. One that was never hashed here, adopted by its sidecar, is not.
   Task<Result<MetaInfoPtr>> get(Digest digest);
 
   /// Cuts the blob at another piece length from now on (Kraken's benchmark endpoint). Peers that

@@ -97,8 +97,9 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
       space_(options_.layout.upload_dir, clock, options_.free_bytes_min),
       upload_table_(disk, clock, random, options_.layout, piece_lengths_, options_.uploads),
       committer_(disk, options_.layout, journal_, std::move(root), committer_options),
+      settlement_(disk, clock, files_, *catalogue_, claims_, piece_lengths_, options_.layout),
       pool_(options_.disk_threads, options_.disk_queue_max),
-      lookup_(disk, clock, files_, *catalogue_, claims_, piece_lengths_, options_.layout, pool_),
+      lookup_(settlement_, claims_, disk, clock, pool_),
       listing_(*catalogue_, pool_),
       metainfo_(lookup_, *catalogue_, files_, disk, piece_lengths_, pool_),
       uploads_(upload_table_, lookup_, *catalogue_, committer_, space_, pool_, clock,
@@ -140,7 +141,8 @@ std::vector<std::string> Origin::status() const {
           "uploads in progress: " + std::to_string(upload_table_.count()),
           "space promised to uploads: " + std::to_string(space_.reserved_bytes()) + " bytes",
           "commits waiting: " + std::to_string(committer_.queued()),
-          "disk work waiting or running: " + std::to_string(pool_.queued())};
+          "disk work waiting or running: " + std::to_string(pool_.queued()),
+          "blobs waiting to be verified: " + std::to_string(lookup_.verifications_waiting())};
 }
 
 /// What is done now and then, on a thread of its own because it blocks.

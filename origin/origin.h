@@ -21,6 +21,7 @@
 #include "origin/blob_listing.h"
 #include "origin/blob_lookup.h"
 #include "origin/blob_metainfo.h"
+#include "origin/blob_settlement.h"
 #include "origin/catalogue_journal.h"
 #include "origin/folder_locks.h"
 #include "origin/node_identity.h"
@@ -68,6 +69,7 @@ class Origin {
 
   const NodeIdentity& node() const { return node_; }
   BlobLookup& lookup() { return lookup_; }
+  BlobSettlement& settlement() { return settlement_; }
   BlobListing& listing() { return listing_; }
   BlobMetaInfo& metainfo() { return metainfo_; }
   Uploads& uploads() { return uploads_; }
@@ -104,6 +106,7 @@ class Origin {
   FreeSpace space_;
   UploadTable upload_table_;
   Committer committer_;
+  BlobSettlement settlement_;  // Before the pool, where some of its work ends.
   WorkerPool pool_;
   BlobLookup lookup_;
   BlobListing listing_;

@@ -50,6 +50,14 @@ Result<bool> Removal::is_owed(Digest digest) const {
   if (record && record->pinned) return true;
   // A record that cannot be read says nothing: removal is the way to be rid of it.
   if (!record && record.error().code() == Errc::busy) return record.error();
+  if (!record && record.error().code() == Errc::not_found) {
+    // Not adopted yet: what Kraken left beside it counts all the same.
+    const auto file = files_.stat(digest);
+    if (!file) return file.error();
+    const auto sidecars = files_.sidecars(digest, file->size_bytes);
+    if (!sidecars) return sidecars.error();
+    if (sidecars->pinned()) return true;
+  }
   const auto tasks = catalogue_.tasks(digest);
   if (!tasks) return tasks.error();
   return !tasks->empty();

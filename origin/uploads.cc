@@ -22,7 +22,7 @@ Error too_long(std::uint64_t end, std::uint64_t bytes_max) {
 }  // namespace
 
 Task<Result<bool>> Uploads::is_here(Digest digest) {
-  const auto found = co_await lookup_.stat(digest);
+  const auto found = co_await lookup_.stat_verified(digest);
   if (found) co_return true;
   if (found.error().code() == Errc::not_found) co_return false;
   co_return found.error();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "server/download.h"
 #include "server/handlers.h"
 #include "server/receive.h"
 
@@ -67,7 +68,7 @@ Task<Reply> store_body(Call& call, std::optional<Digest> expected) {
 Task<Reply> put_cas_blob(Call& call) {
   const auto digest = Digest::parse_hex(call.parameters[0]);
   if (!digest) co_return bad_digest(digest.error(), call.request);
-  const auto here = co_await call.origin.lookup().stat(*digest);
+  const auto here = co_await call.origin.lookup().stat_verified(*digest);
   // The body is not read: it could only be what is here already, or wrong.
   if (here) co_return stored(200, *digest, here->size_bytes);
   if (here.error().code() != Errc::not_found) {
@@ -81,10 +82,9 @@ Task<Reply> post_cas_blob(Call& call) { return store_body(call, std::nullopt); }
 Task<Reply> get_cas_blob(Call& call) {
   const auto digest = Digest::parse_hex(call.parameters[0]);
   if (!digest) co_return bad_digest(digest.error(), call.request);
-  auto blob = co_await call.origin.lookup().open(*digest);
-  if (!blob) co_return json_error(blob.error(), call.request, *digest);
-  call.origin.touch(*digest);
-  co_return blob_reply(*std::move(blob), call.request);
+  auto reply = co_await download_reply(call.origin, *digest, call.request);
+  if (!reply) co_return json_error(reply.error(), call.request, *digest);
+  co_return *std::move(reply);
 }
 
 Task<Reply> delete_cas_blob(Call& call) {

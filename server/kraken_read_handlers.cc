@@ -2,6 +2,7 @@
 #include <string_view>
 #include <utility>
 
+#include "server/download.h"
 #include "server/handlers.h"
 
 namespace orlop {
@@ -39,10 +40,9 @@ Task<Reply> get_peer_context(Call& call) {
 Task<Reply> get_blob(Call& call) {
   const auto digest = Digest::parse(call.parameters[1]);
   if (!digest) co_return bad_digest(digest.error());
-  auto blob = co_await call.origin.lookup().open(*digest);
-  if (!blob) co_return kraken_error(blob.error());
-  call.origin.touch(*digest);
-  co_return blob_reply(*std::move(blob), call.request);
+  auto reply = co_await download_reply(call.origin, *digest, call.request);
+  if (!reply) co_return kraken_error(reply.error());
+  co_return *std::move(reply);
 }
 
 Task<Reply> prefetch_blob(Call& call) {
@@ -64,7 +64,7 @@ Task<Reply> stat_blob(Call& call) {
   const auto here = co_await call.origin.lookup().stat(*digest);
   if (!here) co_return kraken_error(here.error());
   auto reply = empty_reply(200);
-  reply.content_length = here->size_bytes;
+  reply.content_length = here->record.size_bytes;
   co_return reply;
 }
 

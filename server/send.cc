@@ -110,6 +110,34 @@ Task<bool> send_file(Connection& connection, const OpenBlob& blob, std::uint64_t
   co_return true;
 }
 
+/// The bytes of a blob that is not verified, piece after piece, each compared before it goes out.
+Task<bool> send_checked(Connection& connection, const OpenBlob& blob, std::uint64_t offset,
+                        std::uint64_t length, WorkerPool& pool, const SendOptions& options) {
+  const auto end = offset + length;
+  while (offset < end) {
+    if (blob.checked->verified()) break;
+    const auto bytes = co_await blob.checked->read(blob.file, offset);
+    if (!bytes) {
+      log_error("download_aborted",
+                {{"digest", blob.digest.to_string()}, {"reason", bytes.error().detail()}});
+      co_return false;
+    }
+    const auto count = std::min<std::uint64_t>(bytes->size(), end - offset);
+    const asio::const_buffer piece(bytes->data(), static_cast<std::size_t>(count));
+    if (!co_await send_gathered(connection, {}, piece, options)) co_return false;
+    offset += count;
+  }
+  if (offset == end) co_return true;
+  co_return co_await send_file(connection, blob, offset, end - offset, pool, options);
+}
+
+/// A part of a blob that is not in memory.
+Task<bool> send_part(Connection& connection, const OpenBlob& blob, std::uint64_t offset,
+                     std::uint64_t length, WorkerPool& pool, const SendOptions& options) {
+  if (blob.checked == nullptr) return send_file(connection, blob, offset, length, pool, options);
+  return send_checked(connection, blob, offset, length, pool, options);
+}
+
 asio::const_buffer body_in_memory(const Reply& reply) {
   if (reply.metainfo != nullptr) return asio::buffer(reply.metainfo->json());
   if (reply.blob == nullptr) return asio::buffer(reply.text);
@@ -148,7 +176,7 @@ Task<bool> send_multipart(Connection& connection, asio::const_buffer head, const
     const asio::const_buffer part_head(part.head.data(), part.head.size());
     if (!co_await send_gathered(connection, before, part_head, options)) co_return false;
     before = {};
-    if (!co_await send_file(connection, *reply.blob, part.range.first, part.range.length(), pool,
+    if (!co_await send_part(connection, *reply.blob, part.range.first, part.range.length(), pool,
                             options)) {
       co_return false;
     }
@@ -171,7 +199,7 @@ Task<bool> send_reply(Connection& connection, const Reply& reply, const Request&
   if (!co_await send_gathered(connection, head_bytes, body, options)) co_return false;
   const bool from_file = reply.blob != nullptr && reply.blob->bytes.empty();
   if (!from_file || request.is_head() || reply.blob_length == 0) co_return true;
-  co_return co_await send_file(connection, *reply.blob, reply.blob_offset, reply.blob_length, pool,
+  co_return co_await send_part(connection, *reply.blob, reply.blob_offset, reply.blob_length, pool,
                                options);
 }
 

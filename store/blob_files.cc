@@ -6,8 +6,7 @@
 namespace orlop {
 namespace {
 
-/// What a Kraken origin leaves beside `data` (docs/formats.md, "Sidecars").
-constexpr std::array kSidecars = {"_torrentmeta", "_persist", "_last_access_time"};
+constexpr std::array kSidecars = {kTorrentMetaName, kPersistName, kLastAccessTimeName};
 
 }  // namespace
 
@@ -17,6 +16,10 @@ Result<UniqueFd> BlobFiles::open(Digest digest) const {
 
 Result<FileStat> BlobFiles::stat(Digest digest) const { return disk_.stat(layout_.blob(digest)); }
 
+Result<Sidecars> BlobFiles::sidecars(Digest digest, std::uint64_t size_bytes) const {
+  return read_sidecars(disk_, layout_.blob_folder(digest), digest, size_bytes);
+}
+
 Result<> BlobFiles::remove(Digest digest) {
   const auto folder = layout_.blob_folder(digest);
   const auto found = disk_.stat(layout_.blob(digest));
@@ -25,7 +28,7 @@ Result<> BlobFiles::remove(Digest digest) {
     if (auto removed = disk_.remove_file(layout_.blob(digest)); !removed) return removed;
   }
   // Also for a blob that is not there: an earlier call may have failed between unlink and sync.
-  for (const auto* sidecar : kSidecars) {
+  for (const auto sidecar : kSidecars) {
     if (auto removed = disk_.remove_file(folder / sidecar); !removed) return removed;
   }
   if (auto synced = disk_.sync_directory(folder); !synced) {

@@ -4,6 +4,7 @@
 #include "base/disk.h"
 #include "core/digest.h"
 #include "store/layout.h"
+#include "store/sidecars.h"
 
 namespace orlop {
 
@@ -19,6 +20,9 @@ class BlobFiles {
   /// `not_found` if there is no such regular file.
   Result<UniqueFd> open(Digest digest) const;
   Result<FileStat> stat(Digest digest) const;
+
+  /// What a Kraken origin left beside the blob's file of this size. As `read_sidecars`.
+  Result<Sidecars> sidecars(Digest digest, std::uint64_t size_bytes) const;
 
   /// Removes the blob and its sidecars. When it returns, no power cut brings the blob back.
   /// Succeeds if it was not there. Open descriptors go on reading (unlink(2)).

@@ -14,10 +14,12 @@ constexpr std::size_t kReadBytes = 1 << 20;
 
 /// Calls `take` with each run of bytes until the file ends; the count is all of them.
 template <class Take>
-Result<std::uint64_t> read_all(Disk& disk, const UniqueFd& file, Take take) {
+Result<std::uint64_t> read_all(Disk& disk, const UniqueFd& file, const std::stop_token& stop,
+                               Take take) {
   std::vector<std::byte> buffer(kReadBytes);
   std::uint64_t offset = 0;
   for (;;) {
+    if (stop.stop_requested()) return Error(Errc::busy, "stopped before all was read");
     const auto count = disk.read(file, buffer, offset);
     if (!count) return count.error();
     if (*count == 0) return offset;
@@ -65,21 +67,27 @@ Result<std::vector<std::uint32_t>> sum_pieces(Disk& disk, const UniqueFd& file,
                                               std::uint64_t piece_length) {
   PieceRun run(piece_length);
   const auto read =
-      read_all(disk, file, [&](std::span<const std::byte> bytes) { run.update(bytes); });
+      read_all(disk, file, {}, [&](std::span<const std::byte> bytes) { run.update(bytes); });
   if (!read) return read.error();
   if (*read != size_bytes)
     return Error(Errc::corrupt, "the file changed its size while it was read");
   return std::move(run).finish();
 }
 
-Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, const PieceLengths& piece_lengths) {
+Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, const PieceLengths& piece_lengths,
+                           const std::stop_token& stop) {
   const auto stat = disk.stat(file);
   if (!stat) return stat.error();
-  const auto piece_length = piece_lengths.for_size(stat->size_bytes);
+  return hash_blob(disk, file, piece_lengths.for_size(stat->size_bytes), stop);
+}
 
+Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, std::uint64_t piece_length,
+                           const std::stop_token& stop) {
+  const auto stat = disk.stat(file);
+  if (!stat) return stat.error();
   Digester digester;
   PieceRun run(piece_length);
-  const auto read = read_all(disk, file, [&](std::span<const std::byte> bytes) {
+  const auto read = read_all(disk, file, stop, [&](std::span<const std::byte> bytes) {
     digester.update(bytes);
     run.update(bytes);
   });

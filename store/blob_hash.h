@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "base/disk.h"
@@ -13,8 +14,13 @@ namespace orlop {
 /// Reads a whole file and says what it is: its digest and how it is cut, as if it were the blob of
 /// that digest. For bytes that were not hashed while they arrived: uploads after a restart or out
 /// of order, files found without a record, files that may have changed. Blocks for the time that
-/// reading and hashing takes (about 0.6 s a GB).
-Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, const PieceLengths& piece_lengths);
+/// reading and hashing takes (about 0.6 s a GB), or until a stop is requested: then `busy`, within
+/// the time of reading 1 MiB.
+Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, const PieceLengths& piece_lengths,
+                           const std::stop_token& stop = {});
+/// The same, cut into pieces of this length. Pre: `piece_length` is positive.
+Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, std::uint64_t piece_length,
+                           const std::stop_token& stop = {});
 
 /// The sums of a file cut at any piece length, by reading it once.
 Result<std::vector<std::uint32_t>> sum_pieces(Disk& disk, const UniqueFd& file,

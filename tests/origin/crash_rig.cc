@@ -51,8 +51,9 @@ struct CrashRig::Process {
         table(rig.disk_, rig.clock_, rig.random_, layout, lengths, {}),
         committer(rig.disk_, layout, journal, root_of(rig),
                   {.durability = rig.durability_, .group_sync = rig.group_sync_}),
+        settlement(rig.disk_, rig.clock_, files, *catalogue, claims, lengths, layout),
         pool(2, 100),
-        lookup(rig.disk_, rig.clock_, files, *catalogue, claims, lengths, layout, pool),
+        lookup(settlement, claims, rig.disk_, rig.clock_, pool),
         removal(lookup, files, *catalogue, claims, pool, rig.clock_, layout, {}) {}
 
   static std::unique_ptr<Catalogue> opened(CrashRig& rig) {
@@ -76,6 +77,7 @@ struct CrashRig::Process {
   BlobFiles files;
   UploadTable table;
   Committer committer;
+  BlobSettlement settlement;
   WorkerPool pool;
   BlobLookup lookup;
   Removal removal;
