@@ -40,10 +40,15 @@ Task<Result<BlobLookup::Sight>> BlobLookup::look_up(Digest digest, For purpose) 
     Sight sight{.found = *std::move(found), .verification = nullptr};
     const auto presence = sight.found.presence;
     if (presence == Presence::absent || presence == Presence::here) co_return std::move(sight);
-    if (presence == Presence::unverified && purpose == For::reading) {
-      // Only what is in line: then it was made durable, and somebody will hash it.
-      sight.verification = verifications_.find(digest);
-      if (sight.verification != nullptr) co_return std::move(sight);
+    if (presence == Presence::unverified && purpose != For::vouching) {
+      sight.verification = verifications_.find(digest);  // Only what somebody will hash.
+      if (sight.verification != nullptr) {
+        if (purpose == For::reading || sight.verification->durable) co_return std::move(sight);
+        const auto synced =
+            co_await pool_.run_admitted([&] { return make_durable(digest, sight); });
+        if (!synced) co_return synced.error();
+        co_return std::move(sight);
+      }
     }
 
     const auto claimed = claims_.try_claim(digest);
@@ -54,8 +59,14 @@ Task<Result<BlobLookup::Sight>> BlobLookup::look_up(Digest digest, For purpose) 
   }
 }
 
+Result<> BlobLookup::make_durable(Digest digest, const Sight& sight) {
+  if (auto synced = settlement_.sync(digest, sight.found.file); !synced) return synced;
+  sight.verification->durable = true;
+  return {};
+}
+
 Result<> BlobLookup::settle_claimed(Digest digest, For purpose) {
-  if (purpose == For::reading) {
+  if (purpose != For::vouching) {
     const auto presence = settlement_.settle_for_reading(digest);
     if (!presence) return presence.error();
     if (*presence != Presence::unverified || verifications_.begin(digest) != nullptr) return {};
@@ -66,8 +77,8 @@ Result<> BlobLookup::settle_claimed(Digest digest, For purpose) {
   return {};
 }
 
-Task<Result<OpenBlob>> BlobLookup::open(Digest digest) {
-  auto sight = co_await look_up(digest, For::reading);
+Task<Result<OpenBlob>> BlobLookup::open_for(Digest digest, For purpose) {
+  auto sight = co_await look_up(digest, purpose);
   if (!sight) co_return std::move(sight).error();
   auto& found = sight->found;
   if (found.presence == Presence::absent) co_return absent(digest);
@@ -97,7 +108,7 @@ Task<Result<OpenBlob>> BlobLookup::open(Digest digest) {
 }
 
 Task<Result<FoundBlob>> BlobLookup::stat(Digest digest) {
-  const auto sight = co_await look_up(digest, For::reading);
+  const auto sight = co_await look_up(digest, For::telling);
   if (!sight) co_return sight.error();
   if (sight->found.presence == Presence::absent) co_return absent(digest);
   co_return FoundBlob{.record = *sight->found.record,

@@ -61,9 +61,11 @@ class BlobLookup {
              WorkerPool& pool, BlobLookupOptions options = {});
 
   /// For reading. `not_found` if it is not here, `busy` if that is not known in time.
-  Task<Result<OpenBlob>> open(Digest digest);
+  Task<Result<OpenBlob>> open(Digest digest) { return open_for(digest, For::reading); }
+  /// For an answer that is only a head: it says that the blob is here, so it is durable then.
+  Task<Result<OpenBlob>> open_for_head(Digest digest) { return open_for(digest, For::telling); }
 
-  /// For those who ask about a blob that they may read: its size and more. As `open`.
+  /// For those who ask about a blob that they may read: its size and more. Durable. As `open`.
   Task<Result<FoundBlob>> stat(Digest digest);
 
   /// For those who need not send the blob because it is here: hashed first if need be. As `open`.
@@ -80,15 +82,18 @@ class BlobLookup {
   std::size_t verifications_waiting() const { return verifications_.waiting(); }
 
  private:
-  /// What the asker will do with the answer.
-  enum class For : std::uint8_t { reading, vouching };
+  /// What the asker will do with the answer: send the bytes, say that the blob is here (and clients
+  /// skip their push), or let a push end with it.
+  enum class For : std::uint8_t { reading, telling, vouching };
 
   struct Sight {
     Inspection found;
     std::shared_ptr<Verification> verification;  ///< Of an unverified blob.
   };
 
+  Task<Result<OpenBlob>> open_for(Digest digest, For purpose);
   Task<Result<Sight>> look_up(Digest digest, For purpose);
+  Result<> make_durable(Digest digest, const Sight& sight);
   Result<> settle_claimed(Digest digest, For purpose);
 
   BlobSettlement& settlement_;

@@ -91,11 +91,6 @@ Result<Presence> BlobSettlement::settle_for_reading(Digest digest) {
     found = inspect(digest);
     if (!found) return std::move(found).error();
   }
-  if (found->presence == Presence::unverified) {
-    if (auto synced = sync_file(digest, found->file); !synced) return std::move(synced).error();
-    if (auto synced = catalogue_.sync(); !synced) return std::move(synced).error();
-    return Presence::unverified;
-  }
   if (found->presence != Presence::unsettled) return found->presence;
   const auto here = settle_found(digest, *std::move(found), {});
   if (!here) return here.error();
@@ -249,6 +244,11 @@ Result<> BlobSettlement::adopt(Digest digest, const FileStat& file, const MetaIn
                     .used_hour = std::nullopt};
   if (const auto time = sidecars.last_access_time) entry.used_hour = hour_of(*time);
   return catalogue_.commit({&entry, 1}, kAdopter);
+}
+
+Result<> BlobSettlement::sync(Digest digest, const UniqueFd& file) {
+  if (auto synced = sync_file(digest, file); !synced) return synced;
+  return catalogue_.sync();
 }
 
 Result<> BlobSettlement::sync_file(Digest digest, const UniqueFd& file) {

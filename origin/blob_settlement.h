@@ -78,8 +78,11 @@ class BlobSettlement {
   Result<bool> settle_by_hashing(Digest digest);
 
   /// Under a claim: makes the blob readable with as little work as that takes. What is unverified
-  /// afterwards is durable, so that whoever hears of it may rely on it.
+  /// afterwards is not durable yet: see `sync`.
   Result<Presence> settle_for_reading(Digest digest);
+
+  /// Makes the blob's file, its names and all records durable.
+  Result<> sync(Digest digest, const UniqueFd& file);
 
   /// Takes up a file that has no record yet, for whoever walks the folders. A blob with a good
   /// `_torrentmeta` is recorded without being read, and unsynced: a power cut may take the record,

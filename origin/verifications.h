@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -20,6 +21,8 @@ namespace orlop {
 /// One blob that is being hashed behind its readers, or waits for it.
 struct Verification {
   Event done;
+  /// The file, its names and its record survive a power cut: it may be said that the blob is here.
+  std::atomic<bool> durable = false;
   /// Once done: the file that was hashed and was right, if it was.
   std::optional<Fingerprint> right;
 };

@@ -22,7 +22,9 @@ std::optional<std::uint64_t> first_offset(const Reply& reply, const Request& req
 
 Task<Result<Reply>> download_reply(Origin& origin, Digest digest, const Request& request) {
   for (int attempt = 1;; ++attempt) {
-    auto blob = co_await origin.lookup().open(digest);
+    auto opening =
+        request.is_head() ? origin.lookup().open_for_head(digest) : origin.lookup().open(digest);
+    auto blob = co_await std::move(opening);
     if (!blob) co_return std::move(blob).error();
     origin.touch(digest);
     auto reply = blob_reply(*std::move(blob), request);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/digester.h"
+#include "store/blob_hash.h"
 #include "store/upload_table.h"
 
 namespace orlop {
@@ -51,7 +52,8 @@ struct CrashRig::Process {
         table(rig.disk_, rig.clock_, rig.random_, layout, lengths, {}),
         committer(rig.disk_, layout, journal, root_of(rig),
                   {.durability = rig.durability_, .group_sync = rig.group_sync_}),
-        settlement(rig.disk_, rig.clock_, files, *catalogue, claims, lengths, layout),
+        settlement(rig.disk_, rig.clock_, files, *catalogue, claims, lengths, layout,
+                   {.hash_first_bytes_max = 0}),
         pool(2, 100),
         lookup(settlement, claims, rig.disk_, rig.clock_, pool),
         removal(lookup, files, *catalogue, claims, pool, rig.clock_, layout, {}) {}
@@ -189,6 +191,60 @@ std::optional<std::string> CrashRig::read(Digest digest) {
   if (!metainfo) FAIL(metainfo.error().detail());
   CHECK(metainfo->size_bytes() == bytes.size());
   return bytes;
+}
+
+void CrashRig::leave_unsynced(const std::string& bytes, bool sidecar) {
+  const auto digest = digest_of(bytes);
+  const auto& layout = process_->layout;
+  for (const auto& folder :
+       {layout.outer_shard(digest), layout.inner_shard(digest), layout.blob_folder(digest)}) {
+    REQUIRE(disk_.make_directory(folder));
+  }
+  const auto write = [&](const fs::path& path, std::string_view text) {
+    const auto file = disk_.create(path);
+    REQUIRE(file);
+    REQUIRE(disk_.write(*file, std::as_bytes(std::span(text.data(), text.size())), 0));
+  };
+  write(layout.blob(digest), bytes);
+  if (!sidecar) return;
+  const auto file = disk_.open_for_reading(layout.blob(digest));
+  REQUIRE(file);
+  const auto metainfo = hash_blob(disk_, *file, process_->lengths);
+  REQUIRE(metainfo);
+  write(layout.blob_folder(digest) / "_torrentmeta", metainfo->json());
+}
+
+void CrashRig::damage(Digest digest) {
+  const auto file = disk_.open(process_->layout.blob(digest));
+  REQUIRE(file);
+  const std::byte wrong{0xff};
+  REQUIRE(disk_.write(*file, {&wrong, 1}, 3));
+  REQUIRE(disk_.sync_data(*file));
+}
+
+bool CrashRig::is_told(Digest digest) {
+  const auto claim = process_->claims.try_claim(digest);
+  REQUIRE(claim);
+  const auto presence = process_->settlement.settle_for_reading(digest);
+  if (!presence || *presence == Presence::absent) return false;
+  if (*presence == Presence::here) return true;
+  // As BlobLookup does before it says so.
+  const auto found = process_->settlement.inspect(digest);
+  return found && process_->settlement.sync(digest, found->file).has_value();
+}
+
+void CrashRig::verify(Digest digest) { (void)process_->settlement.verify(digest, {}); }
+
+bool CrashRig::index(Digest digest) {
+  const auto indexed = process_->settlement.index(digest);
+  return indexed && (*indexed == Indexed::recorded || *indexed == Indexed::hashed);
+}
+
+bool CrashRig::settles_as_here(Digest digest) {
+  const auto claim = process_->claims.try_claim(digest);
+  REQUIRE(claim);
+  const auto here = process_->lookup.here_under_claim(digest);
+  return !here || *here;
 }
 
 Usage CrashRig::usage() {

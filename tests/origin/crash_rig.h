@@ -69,6 +69,21 @@ class CrashRig {
   std::optional<std::string> read(Digest digest);
   bool is_here(Digest digest);
   Usage usage();
+
+  /// A blob as a Kraken origin leaves it: in its place, with or without `_torrentmeta`, and durable
+  /// by nobody's doing.
+  void leave_unsynced(const std::string& bytes, bool sidecar);
+  /// Changes a byte of the blob's file, durably.
+  void damage(Digest digest);
+  /// Whether somebody is told that the blob can be read, unverified if its metainfo is known. False
+  /// also on an error.
+  bool is_told(Digest digest);
+  /// What follows behind the readers.
+  void verify(Digest digest);
+  /// What the indexer does. True if the file was recorded.
+  bool index(Digest digest);
+  /// Whether a pusher is told that the blob is here. True also on an error: it does not go on then.
+  bool settles_as_here(Digest digest);
   std::uint64_t bytes_read() const { return disk_.bytes_read(); }
 
  private:
