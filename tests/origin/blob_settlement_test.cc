@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::int64_t kNow = 1'796'000'000;  // ManualClock's.
 
+std::unique_ptr<Catalogue> opened_in(const std::filesystem::path& folder, const Clock& clock) {
+  auto opened = Catalogue::open({.path = folder / "db", .clock = &clock});
+  REQUIRE(opened);
+  return *std::move(opened);
+}
+
 /// A settlement over an empty store. Blobs of any size can be unverified.
 struct Settled {
   explicit Settled(BlobSettlementOptions options = {.hash_first_bytes_max = 0})
@@ -84,11 +90,7 @@ struct Settled {
   StoreFolder folder;
   WatchedDisk disk;
   ManualClock clock;
-  std::unique_ptr<Catalogue> catalogue = [this] {
-    auto opened = Catalogue::open({.path = folder.directory.path() / "db", .clock = &clock});
-    REQUIRE(opened);
-    return *std::move(opened);
-  }();
+  std::unique_ptr<Catalogue> catalogue = opened_in(folder.directory.path(), clock);
   BlobFiles files{disk, clock, folder.layout};
   DigestClaims claims;
   BlobSettlement settlement;
@@ -170,7 +172,7 @@ TEST_CASE("settlement: a touched file is unverified until it is hashed, and keep
 
   CHECK(store.presence(digest) == Presence::unverified);
   CHECK(store.touch(digest) == Presence::unverified);
-  CHECK(store.settlement.settle(digest) == true);
+  CHECK(*store.settlement.settle(digest));
   CHECK(store.presence(digest) == Presence::here);
   CHECK(store.catalogue->metainfo(digest)->piece_length() == 4);
 }
@@ -182,7 +184,7 @@ TEST_CASE("settlement: wrong sums of a sidecar are replaced and the right bytes 
   store.leave_sidecar(digest, "_torrentmeta", lie->json());
   CHECK(store.touch(digest) == Presence::unverified);
 
-  CHECK(store.settlement.settle_by_hashing(digest) == true);
+  CHECK(*store.settlement.settle_by_hashing(digest));
 
   CHECK(store.presence(digest) == Presence::here);
   CHECK(store.catalogue->metainfo(digest)->infohash() ==
