@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -98,8 +99,8 @@ class Flags {
     return false;
   }
 
-  /// All layers, the weakest first.
-  Result<std::vector<Node>> layers() const {
+  /// All layers, the weakest first. Names the files whose values are nobody's to see.
+  Result<std::vector<Node>> layers(std::set<std::string>& secret_sources) const {
     std::vector<Node> all;
     const auto append = [&all](std::vector<Node> more) {
       std::move(more.begin(), more.end(), std::back_inserter(all));
@@ -114,6 +115,9 @@ class Flags {
       if (!file) continue;
       auto read = load_layers(file->text);
       if (!read) return std::move(read).error().within(file->source);
+      if (flag == &CommandLine::secrets) {
+        for (const auto& layer : *read) secret_sources.insert(layer.source);
+      }
       append(*std::move(read));
     }
     for (const auto* line : {&variables_, &flags_}) {
@@ -144,6 +148,22 @@ void read_flags(const Flags& flags, Config& config, Findings& findings) {
   if (const auto& profile = flags.get(&CommandLine::mutex_profile_fraction)) {
     findings.notices.push_back(profile->source + ": no effect: it is about Go's mutexes");
   }
+}
+
+/// Those that are no keys. A name that only the system knows is empty yet.
+void record_flags(const Flags& flags, const Config& config, EffectiveSettings& effective) {
+  const auto record = [&](std::string_view name, std::optional<Given> CommandLine::*flag,
+                          std::string value) {
+    const auto& given = flags.get(flag);
+    effective.record_flag(name, std::move(value), given ? given->source : std::string());
+  };
+  record("-listen", &CommandLine::listen, config.listen_address);
+  record("-blobserver-port", &CommandLine::blobserver_port, std::to_string(config.port));
+  record("-blobserver-hostname", &CommandLine::blobserver_hostname, config.blobserver_hostname);
+  record("-peer-ip", &CommandLine::peer_ip, config.peer_ip);
+  record("-peer-port", &CommandLine::peer_port, std::to_string(config.peer_port));
+  record("-zone", &CommandLine::zone, config.zone);
+  record("-cluster", &CommandLine::cluster, config.cluster);
 }
 
 Error to_error(const std::vector<std::string>& mistakes) {
@@ -192,7 +212,8 @@ Result<Config> load_config(std::span<const char* const> args, const Environment&
   if (config.help) return config;
 
   const Flags flags(std::move(variables), *std::move(line));
-  const auto layers = flags.layers();
+  std::set<std::string> secret_sources;
+  const auto layers = flags.layers(secret_sources);
   if (!layers) return Error(layers.error());
 
   Node merged;
@@ -203,8 +224,10 @@ Result<Config> load_config(std::span<const char* const> args, const Environment&
   }
   review(merged, findings);
   const auto& file = flags.get(&CommandLine::config);
-  read_settings(merged, file ? file->text : std::string(), config, findings);
+  EffectiveSettings effective;
+  read_settings(merged, file ? file->text : std::string(), config, findings, effective);
   read_flags(flags, config, findings);
+  record_flags(flags, config, effective);
 
   // With one name still to be found by `main`, a member may turn out to be this node.
   const bool can_tell = config.cluster_members.size() == 1 && !config.blobserver_hostname.empty() &&
@@ -214,6 +237,7 @@ Result<Config> load_config(std::span<const char* const> args, const Environment&
   }
   if (!findings.mistakes.empty()) return to_error(findings.mistakes);
   config.notices = std::move(findings.notices);
+  config.effective = effective.finish(merged, secret_sources);
   return config;
 }
 

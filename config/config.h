@@ -13,6 +13,7 @@
 #include "base/cidr.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "config/effective.h"
 
 namespace orlop {
 
@@ -79,6 +80,9 @@ struct Config {
 
   /// One line each, for the log, once at start: keys that are known but have no effect.
   std::vector<std::string> notices;
+
+  /// What holds and who said it, for `orlop check-config`. Values of -secrets are not shown.
+  std::vector<EffectiveSetting> effective;
 
   /// This node's name in the ring: "<hostname>:<port>", or with the peer IP if there is no hostname
   /// (IPv6 in brackets). Empty before `main` filled in one of the two.

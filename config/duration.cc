@@ -111,4 +111,23 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   return std::chrono::nanoseconds(negative ? -sum : sum);
 }
 
+std::string duration_text(std::chrono::nanoseconds duration) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kUnits = {
+      {{"h", 3'600'000'000'000},
+       {"m", 60'000'000'000},
+       {"s", 1'000'000'000},
+       {"ms", 1'000'000},
+       {"us", 1'000},
+       {"ns", 1}}};
+  std::string text;
+  auto left = duration.count();
+  for (const auto& [unit, nanoseconds] : kUnits) {
+    if (left < nanoseconds) continue;
+    text += std::to_string(left / nanoseconds);
+    text += unit;
+    left %= nanoseconds;
+  }
+  return text.empty() ? "0s" : text;
+}
+
 }  // namespace orlop

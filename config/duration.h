@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace orlop {
@@ -13,5 +14,9 @@ namespace orlop {
 ///
 /// Go 1.x, time/format.go, ParseDuration.
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
+
+/// The shortest text of one or more whole units that parse_duration() reads as `duration`, which is
+/// not negative: "1h30m", "250ms", "0s".
+std::string duration_text(std::chrono::nanoseconds duration);
 
 }  // namespace orlop

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "config/duration.h"
 #include "config/scalars.h"
 #include "config/size.h"
 
@@ -26,16 +27,14 @@ using Choice = std::pair<std::string_view, Value>;
 /// The merged tree, read by dotted path. What is absent leaves its target as it is.
 class Settings {
  public:
-  Settings(const Node& root, Findings& findings) : root_(root), findings_(findings) {}
+  Settings(const Node& root, Findings& findings, EffectiveSettings& effective)
+      : root_(root), findings_(findings), effective_(effective) {}
 
-  const Node* find(std::string_view path) const {
-    const Node* node = &root_;
-    while (node != nullptr && !path.empty()) {
-      const auto dot = path.find('.');
-      node = node->find(path.substr(0, dot));
-      path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
-    }
-    return node;
+  const Node* find(std::string_view path) const { return find_path(root_, path); }
+
+  /// What holds, where it is not simply what was read.
+  void record(std::string_view path, std::string value) const {
+    effective_.record(path, std::move(value));
   }
 
   void mistake(const std::string& path, const std::string& what) {
@@ -49,13 +48,16 @@ class Settings {
 
   bool boolean(std::string_view path) const {
     const auto* node = find(path);
-    return node != nullptr && as_boolean(*node) == true;
+    const bool value = node != nullptr && as_boolean(*node) == true;
+    record(path, value ? "true" : "false");
+    return value;
   }
 
   template <class Number>
   void integer(const std::string& path, std::int64_t least, std::int64_t most, Number& target) {
     const auto* node = find(path);
     const auto value = node == nullptr ? std::nullopt : as_integer(*node);
+    record(path, std::to_string(value.value_or(static_cast<std::int64_t>(target))));
     if (!value) return;
     if (*value < least || *value > most) {
       return mistake(path, "expected " + std::to_string(least) + " to " + std::to_string(most));
@@ -67,6 +69,8 @@ class Settings {
   void size(const std::string& path, std::uint64_t least, std::uint64_t most, Number& target) {
     const auto* node = find(path);
     const auto value = node == nullptr ? std::nullopt : as_size(*node);
+    const std::optional<std::uint64_t> held = value ? value : target;
+    record(path, held ? size_text(*held) : "(the program decides)");
     if (!value) return;
     if (*value < least || *value > most) {
       return mistake(
@@ -78,6 +82,7 @@ class Settings {
   void duration(const std::string& path, nanoseconds least, nanoseconds& target) {
     const auto* node = find(path);
     const auto value = node == nullptr ? std::nullopt : as_duration(*node);
+    record(path, duration_text(std::max(nanoseconds(0), value.value_or(target))));
     if (!value) return;
     if (*value < least) {
       return mistake(path, least > nanoseconds(0)
@@ -93,21 +98,26 @@ class Settings {
   void choice(const std::string& path, const std::array<Choice<Value>, count>& choices,
               Value& target) {
     const auto* node = find(path);
-    if (node == nullptr) return;
     std::string names;
     for (const auto& [name, value] : choices) {
+      if (node == nullptr) {
+        if (value != target) continue;
+        return record(path, std::string(name));
+      }
       if (name == node->text) {
         target = value;
         return;
       }
       names += (names.empty() ? "" : ", ") + std::string(name);
     }
+    if (node == nullptr) return;
     mistake(path, "expected one of " + names + ", got " + log_escaped(node->text));
   }
 
  private:
   const Node& root_;
   Findings& findings_;
+  EffectiveSettings& effective_;
 };
 
 std::filesystem::path folder(const Settings& settings, std::string_view path) {
@@ -129,6 +139,7 @@ void read_folders(Settings& settings, const std::string& config_file, Config& co
   }
   if (config.cache_dir.empty() || config.upload_dir.empty()) return;
   if (config.database_dir.empty()) config.database_dir = config.cache_dir.parent_path() / "orlop";
+  settings.record("store.database_dir", config.database_dir.string());
 
   const std::array<std::pair<const char*, const std::filesystem::path*>, 3> folders = {
       {{"castore.upload_dir", &config.upload_dir},
@@ -201,6 +212,7 @@ void read_store(Settings& settings, Config& config) {
   const auto tti = config.upload_tti;
   settings.duration("castore.upload_cleanup.tti", nanoseconds(0), config.upload_tti);
   if (config.upload_tti == nanoseconds(0)) config.upload_tti = tti;
+  settings.record("castore.upload_cleanup.tti", duration_text(config.upload_tti));
   if (settings.boolean("castore.upload_cleanup.disabled")) config.upload_tti = kForEver;
   config.evict_unbacked = settings.boolean("castore.cache_cleanup.evict_unbacked");
 }
@@ -297,8 +309,8 @@ void read_members(const Settings& settings, Config& config, Findings& findings) 
 }  // namespace
 
 void read_settings(const Node& merged, const std::string& config_file, Config& config,
-                   Findings& findings) {
-  Settings settings(merged, findings);
+                   Findings& findings, EffectiveSettings& effective) {
+  Settings settings(merged, findings, effective);
   read_folders(settings, config_file, config, findings);
   read_pieces(settings, config_file, config, findings);
   read_peer_id(settings, config_file, config, findings);

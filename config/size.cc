@@ -63,4 +63,16 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return value << *shift;
 }
 
+std::string size_text(std::uint64_t bytes) {
+  std::size_t power = 0;
+  while (bytes > 0 && bytes % 1024 == 0 && power < kLetters.size()) {
+    bytes /= 1024;
+    ++power;
+  }
+  auto text = std::to_string(bytes);
+  if (power == 0) return text;
+  text += static_cast<char>(kLetters[power - 1] - 'a' + 'A');
+  return text + "B";
+}
+
 }  // namespace orlop

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace orlop {
@@ -12,5 +13,8 @@ namespace orlop {
 /// 1024. Nothing for fractions, signs, underscores, a leading blank, "mib", more than 64 bits, and
 /// for exactly "Kb", "Mb", … "Eb", which mean bits.
 std::optional<std::uint64_t> parse_size(std::string_view text);
+
+/// The size in the largest unit that needs no fraction, as parse_size() reads it: "4MB", "1500".
+std::string size_text(std::uint64_t bytes);
 
 }  // namespace orlop

@@ -6,14 +6,17 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/disk.h"
+#include "base/file_system.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "server/configured.h"
 #include "server/descriptor_budget.h"
+#include "store/free_space.h"
 
 namespace orlop {
 namespace {
@@ -43,6 +46,28 @@ void log_limits(const Config& config, const DescriptorBudget& budget) {
   log_info("few_descriptors", {{"descriptors_max", budget.descriptors_max},
                                {"connections_wanted", config.connections_max},
                                {"uploads_wanted", config.uploads_max}});
+}
+
+std::string_view name_of(Config::Durability durability) {
+  switch (durability) {
+    case Config::Durability::always: return "always";
+    case Config::Durability::group: return "group";
+    case Config::Durability::never: return "never";
+  }
+  ORLOP_UNREACHABLE();
+}
+
+/// What the promises rest on. The folders are there by now.
+void log_storage(const Config& config) {
+  const auto use = space_use(config.upload_dir);
+  const std::string_view sync = config.group_sync == Config::GroupSync::fsync ? "fsync" : "syncfs";
+  log_info("storage", {{"durability", name_of(config.durability)},
+                       {"group_sync", sync},
+                       {"free_bytes_min", use ? space_floor(*use, config.free_bytes_min) : 0},
+                       {"free_bytes", use ? use->free_bytes : 0},
+                       {"upload_dir_on", file_system_kind(config.upload_dir)},
+                       {"cache_dir_on", file_system_kind(config.cache_dir)},
+                       {"database_dir_on", file_system_kind(config.database_dir)}});
 }
 
 }  // namespace
@@ -78,6 +103,7 @@ int serve_command(std::span<const char* const> args) {
                              node_identity(*config, random), disk, clock, random);
   if (!origin) return fail(origin.error(), kExitFailed);
 
+  log_storage(*config);
   log_info("listening", {{"address", config->listen_address},
                          {"port", config->port},
                          {"ring_label", config->ring_label()},

@@ -32,6 +32,10 @@ int SpaceUse::used_percent() const {
   return static_cast<int>((used * 100 + total - 1) / total);
 }
 
+std::uint64_t space_floor(const SpaceUse& use, std::optional<std::uint64_t> free_bytes_min) {
+  return free_bytes_min.value_or(std::min(kFloorBytesMax, use.total_bytes / 10));
+}
+
 Result<SpaceUse> space_use(const std::filesystem::path& path) {
   struct statvfs raw = {};
   if (::statvfs(path.c_str(), &raw) != 0) {
@@ -144,9 +148,7 @@ Result<> FreeSpace::refresh(std::chrono::nanoseconds age_max) {
   return {};
 }
 
-std::uint64_t FreeSpace::floor() const {
-  return free_bytes_min_.value_or(std::min(kFloorBytesMax, use_.total_bytes / 10));
-}
+std::uint64_t FreeSpace::floor() const { return space_floor(use_, free_bytes_min_); }
 
 /// Why `more_bytes` cannot be promised. Nothing if they can. Under the mutex.
 std::optional<Error> FreeSpace::refusal(std::uint64_t more_bytes, bool new_holder) const {

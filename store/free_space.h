@@ -26,6 +26,10 @@ struct SpaceUse {
 
 Result<SpaceUse> space_use(const std::filesystem::path& path);
 
+/// What has to stay free of it: `free_bytes_min`, or if there is none the smaller of 256 MiB and a
+/// tenth of the file system.
+std::uint64_t space_floor(const SpaceUse& use, std::optional<std::uint64_t> free_bytes_min);
+
 class FreeSpace;
 
 /// The bytes of a file system that are promised to one upload and not written yet: a number, not
@@ -71,7 +75,7 @@ class Reservation {
 /// become free. Calls may block on statvfs(3), with no lock held. Safe from any thread.
 class FreeSpace {
  public:
-  /// Without `free_bytes_min` the floor is the smaller of 256 MiB and a tenth of the file system.
+  /// The floor is space_floor().
   FreeSpace(std::filesystem::path path, const Clock& clock,
             std::optional<std::uint64_t> free_bytes_min);
 
