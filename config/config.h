@@ -62,6 +62,19 @@ struct Config {
   std::chrono::nanoseconds upload_tti = std::chrono::hours(6);
   bool evict_unbacked = false;  ///< castore.cache_cleanup.evict_unbacked
 
+  /// castore.cache_cleanup. With `disabled` nothing of it is set.
+  struct CacheCleanUp {
+    std::chrono::nanoseconds interval = std::chrono::minutes(30);  ///< Positive.
+    /// None if blobs stay however long nobody uses them: that is without -config, unless it is
+    /// given; with -config the default is Kraken's 6 hours.
+    std::optional<std::chrono::nanoseconds> tti;
+    std::optional<std::chrono::nanoseconds> ttl;  ///< None: off.
+    int aggressive_threshold = 0;                 ///< Percent; 0: off.
+    int aggressive_lower_threshold = 0;           ///< Below the other one; 0: none.
+    std::chrono::nanoseconds aggressive_ttl = std::chrono::hours(1);
+  };
+  CacheCleanUp cache_cleanup;
+
   std::vector<Cidr> admin_allow;  ///< admin.allow
 
   unsigned reactors = 0;  ///< server.reactors; 0: one a core.

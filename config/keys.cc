@@ -182,10 +182,11 @@ void add_store_keys(Table& table) {
        {"upload_cleanup", K::section, R::ignored, "uploads are dropped by tti alone"},
        {"upload_cleanup.disabled", K::boolean, R::used},
        {"upload_cleanup.tti", K::duration, R::used},
-       {"cache_cleanup", K::section, R::ignored, "eviction is not built yet: blobs stay"},
+       {"cache_cleanup", K::section, R::used},
        {"cache_cleanup.disabled", K::boolean},
        {"cache_cleanup.tti", K::duration},
-       {"cache_cleanup.evict_unbacked", K::boolean, R::used},
+       {"cache_cleanup.evict_unbacked", K::boolean},
+       {"cache_cleanup.aggressive_ttl", K::duration},  // As everybody writes it; ours.
        {"memory_cache", K::section, R::ignored, "the memory store is not built yet"}});
   add_cleanup_block(table, "castore.upload_cleanup");
   add_cleanup_block(table, "castore.cache_cleanup");

@@ -214,7 +214,32 @@ void read_store(Settings& settings, Config& config) {
   if (config.upload_tti == nanoseconds(0)) config.upload_tti = tti;
   settings.record("castore.upload_cleanup.tti", duration_text(config.upload_tti));
   if (settings.boolean("castore.upload_cleanup.disabled")) config.upload_tti = kForEver;
-  config.evict_unbacked = settings.boolean("castore.cache_cleanup.evict_unbacked");
+}
+
+/// castore.cache_cleanup, with Kraken's meaning and defaults: kraken-formats-and-store.md, 2.7.
+/// Zero means the default there, but for `ttl` and the two thresholds, where it means off.
+void read_cache_cleanup(Settings& settings, const std::string& config_file, Config& config) {
+  const std::string block = "castore.cache_cleanup.";
+  config.evict_unbacked = settings.boolean(block + "evict_unbacked");
+  Config::CacheCleanUp clean_up;
+  auto& [interval, tti, ttl, threshold, lower, aggressive_ttl] = clean_up;
+  const auto time = [&](const char* key, nanoseconds otherwise) {
+    nanoseconds value(0);
+    settings.duration(block + key, nanoseconds(0), value);
+    return value > nanoseconds(0) ? value : otherwise;
+  };
+  interval = time("interval", interval);
+  const bool given = settings.find(block + "tti") != nullptr;
+  if (given || !config_file.empty()) tti = time("tti", std::chrono::hours(6));
+  if (const auto age = time("ttl", nanoseconds(0)); age > nanoseconds(0)) ttl = age;
+  aggressive_ttl = time("aggressive_ttL", time("aggressive_ttl", aggressive_ttl));
+  settings.integer(block + "aggressive_threshold", 0, 100, threshold);
+  settings.integer(block + "aggressive_lower_threshold", 0, 100, lower);
+  if (threshold > 0 && lower > threshold) {
+    settings.mistake(block + "aggressive_lower_threshold",
+                     "expected at most aggressive_threshold, " + std::to_string(threshold));
+  }
+  if (!settings.boolean(block + "disabled")) config.cache_cleanup = clean_up;
 }
 
 void read_server(Settings& settings, Config& config) {
@@ -315,6 +340,7 @@ void read_settings(const Node& merged, const std::string& config_file, Config& c
   read_pieces(settings, config_file, config, findings);
   read_peer_id(settings, config_file, config, findings);
   read_store(settings, config);
+  read_cache_cleanup(settings, config_file, config);
   read_server(settings, config);
   read_admin(settings, config, findings);
   read_log_level(settings, config);

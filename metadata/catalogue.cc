@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/log.h"
+#include "metadata/access_index.h"
 #include "metadata/database.h"
 #include "metadata/keys.h"
 #include "metadata/rocksdb_error.h"
@@ -11,9 +12,6 @@
 
 namespace orlop {
 namespace {
-
-/// So many accesses are moved under one hold of the mutex: a commit waits for no more reads.
-constexpr std::size_t kAccessesAtOnce = 64;
 
 void put(rocksdb::WriteBatch& batch, const OpenDatabase& open, Family family, std::string_view key,
          std::string_view value) {
@@ -44,27 +42,6 @@ Result<UsageDelta> recorded_usage(const OpenDatabase& open, const Digest& digest
 void merge_usage(rocksdb::WriteBatch& batch, const OpenDatabase& open, UsageDelta delta) {
   if (delta == UsageDelta{}) return;
   batch.Merge(open.handle(Family::general), to_slice(kUsageKey), encode_usage(delta));
-}
-
-/// The hour under which the digest stands in the access index.
-Result<std::optional<std::uint32_t>> recorded_hour(const OpenDatabase& open, const Digest& digest) {
-  rocksdb::PinnableSlice bytes;
-  if (auto got = open.get(Family::accessed, digest_key(digest), bytes); !got) {
-    if (got.error().code() == Errc::not_found) return std::optional<std::uint32_t>();
-    return std::move(got).error();
-  }
-  if (bytes.size() != 4) return Error(Errc::corrupt, "accessed " + digest.to_string());
-  return std::optional(read_u32(to_view(bytes)));
-}
-
-void move_access(rocksdb::WriteBatch& batch, const OpenDatabase& open, const Digest& digest,
-                 std::optional<std::uint32_t> from_hour, std::uint32_t to_hour) {
-  if (from_hour == to_hour) return;
-  if (from_hour) erase(batch, open, Family::access, access_key(*from_hour, digest));
-  std::string hour;
-  append_u32(hour, to_hour);
-  put(batch, open, Family::access, access_key(to_hour, digest), {});
-  put(batch, open, Family::accessed, digest_key(digest), hour);
 }
 
 /// Removes the blob's tasks of one kind.
@@ -98,8 +75,8 @@ Result<UsageDelta> put_entry(rocksdb::WriteBatch& batch, const OpenDatabase& ope
   const auto key = digest_key(entry.digest);
   auto before = recorded_usage(open, entry.digest);
   if (!before) return before;
-  const auto from_hour = recorded_hour(open, entry.digest);
-  if (!from_hour) return from_hour.error();
+  const auto use = recorded_use(open, entry.digest);
+  if (!use) return use.error();
 
   put(batch, open, Family::blobs, key, encode_blob(entry.blob));
   if (entry.metainfo != nullptr) {
@@ -109,8 +86,8 @@ Result<UsageDelta> put_entry(rocksdb::WriteBatch& batch, const OpenDatabase& ope
     put(batch, open, Family::tasks, task_key(task->kind, task->digest, task->name_space),
         encode_task(*task));
   }
-  move_access(batch, open, entry.digest, *from_hour,
-              std::min(entry.used_hour.value_or(hour), hour));
+  move_use(batch, open, entry.digest, *use,
+           {.last = std::min(entry.used_hour.value_or(hour), hour), .first = hour});
   return UsageDelta{1 - before->blobs,
                     static_cast<std::int64_t>(entry.blob.blocks) - before->blocks};
 }
@@ -253,17 +230,14 @@ Result<> Catalogue::remove(Digest digest) {
   if (!open) return std::move(open).error();
   const auto before = recorded_usage(**open, digest);
   if (!before) return before.error();
-  const auto hour = recorded_hour(**open, digest);
-  if (!hour) return hour.error();
+  const auto use = recorded_use(**open, digest);
+  if (!use) return use.error();
 
   rocksdb::WriteBatch batch;
   for (const auto kind : {TaskKind::write_back, TaskKind::replicate}) {
     if (auto erased = erase_tasks(batch, **open, kind, digest); !erased) return erased;
   }
-  if (*hour) {
-    erase(batch, **open, Family::access, access_key(**hour, digest));
-    erase(batch, **open, Family::accessed, digest_key(digest));
-  }
+  if (*use) erase_use(batch, **open, digest, **use);
   if (before->blobs > 0) {
     erase(batch, **open, Family::blobs, digest_key(digest));
     erase(batch, **open, Family::metainfo, digest_key(digest));
@@ -281,36 +255,6 @@ Result<> Catalogue::add_task(const TaskRecord& task) {
       encode_task(task));
   if (auto written = (*open)->write(batch, /*synced=*/false); !written) return written;
   return (*open)->sync();
-}
-
-Result<> Catalogue::record_accesses(std::span<const Access> accesses) {
-  const auto now = current_hour();
-  while (!accesses.empty()) {
-    const auto some = accesses.first(std::min(accesses.size(), kAccessesAtOnce));
-    accesses = accesses.subspan(some.size());
-    const std::lock_guard lock(change_mutex_);
-    auto open = database_->for_writing();
-    if (!open) return std::move(open).error();
-    rocksdb::WriteBatch batch;
-    for (const auto& access : some) {
-      const auto hour = recorded_hour(**open, access.digest);
-      if (!hour) return hour.error();
-      if (!*hour) continue;  // No record: both come and go in one batch.
-      const bool ahead_of_clock = **hour > now;
-      if (access.hour < **hour && !ahead_of_clock) continue;
-      move_access(batch, **open, access.digest, *hour, access.hour);
-    }
-    if (batch.Count() == 0) continue;
-    if (auto written = (*open)->write(batch, /*synced=*/false); !written) return written;
-  }
-  return {};
-}
-
-std::uint32_t Catalogue::current_hour() const {
-  const auto since_1970 = options_.clock->wall().time_since_epoch();
-  const auto hours = std::chrono::duration_cast<std::chrono::hours>(since_1970).count();
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(hours, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
 }  // namespace orlop

@@ -150,6 +150,9 @@ class Catalogue {
   Result<std::vector<Access>> oldest_accesses(std::uint32_t from_hour, std::optional<Digest> after,
                                               std::size_t limit) const;
 
+  /// When each blob came here, by their digests; as `list` otherwise.
+  Result<std::vector<Access>> first_uses(std::optional<Digest> after, std::size_t limit) const;
+
   /// Moves blobs to a later hour, unsynced. Drops accesses of digests without a record, and those
   /// not later than what is recorded, unless what is recorded lies ahead of the clock (it was set
   /// back). LastAccess calls this.
@@ -157,6 +160,11 @@ class Catalogue {
 
   /// Hours since 1970, by the clock.
   std::uint32_t current_hour() const;
+
+  /// What `put_age` was last told: where the clock of these hours was, in seconds since 1970.
+  Result<std::optional<std::uint32_t>> age() const;
+  /// Unsynced.
+  Result<> put_age(std::uint32_t seconds);
 
  private:
   Catalogue(CatalogueOptions options, std::unique_ptr<Database> database);

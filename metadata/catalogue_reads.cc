@@ -95,25 +95,4 @@ Result<std::vector<std::pair<Digest, BlobRecord>>> Catalogue::list(std::optional
   return found;
 }
 
-Result<std::vector<Access>> Catalogue::oldest_accesses(std::uint32_t from_hour,
-                                                       std::optional<Digest> after,
-                                                       std::size_t limit) const {
-  const auto open = database_->for_reading();
-  if (!open) return open.error();
-  std::string first;
-  append_u32(first, from_hour);
-  if (after) first = access_key(from_hour, *after);
-
-  std::vector<Access> found;
-  const auto accesses = (*open)->scan(Family::access);
-  for (accesses->Seek(first); accesses->Valid() && found.size() < limit; accesses->Next()) {
-    const auto key = to_view(accesses->key());
-    if (key.size() != kAccessKeyBytes) return Error(Errc::corrupt, "a key in access is cut short");
-    if (after && key == first) continue;
-    found.push_back({read_u32(key), *digest_from_key(key.substr(4))});
-  }
-  if (!accesses->status().ok()) return to_error(accesses->status(), "list accesses");
-  return found;
-}
-
 }  // namespace orlop

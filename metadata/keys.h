@@ -22,13 +22,15 @@ inline std::string_view digest_key(const Digest& digest) {
 /// Nothing if it is not 32 bytes.
 std::optional<Digest> digest_from_key(std::string_view key);
 
-/// u32 big-endian: the value in accessed.
+/// u32 big-endian.
 void append_u32(std::string& out, std::uint32_t number);
 /// Pre: four bytes are there.
 std::uint32_t read_u32(std::string_view bytes);
 
 /// hour ‖ digest: in access.
 inline constexpr std::size_t kAccessKeyBytes = 4 + Digest::kBytes;
+/// last hour ‖ first hour: the value in accessed.
+inline constexpr std::size_t kAccessedBytes = 8;
 std::string access_key(std::uint32_t hour, const Digest& digest);
 
 /// kind ‖ digest: what the keys of a blob's tasks of one kind begin with.
@@ -39,6 +41,7 @@ std::string task_key(TaskKind kind, const Digest& digest, std::string_view name_
 
 // In default.
 inline constexpr std::string_view kUsageKey = "usage";
+inline constexpr std::string_view kAgeKey = "age";
 inline constexpr std::string_view kProbeKey = "probe";  ///< Written to see whether writes work.
 inline constexpr std::string_view kLastGroupPrefix = "last_group";
 /// "last_group" ‖ committer.

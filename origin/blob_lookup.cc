@@ -16,10 +16,11 @@ Error absent(Digest digest) { return Error(Errc::not_found, digest.to_string() +
 
 }  // namespace
 
-BlobLookup::BlobLookup(BlobSettlement& settlement, DigestClaims& claims, Disk& disk,
-                       const Clock& clock, WorkerPool& pool, BlobLookupOptions options)
+BlobLookup::BlobLookup(BlobSettlement& settlement, DigestClaims& claims, OpenBlobs& open_blobs,
+                       Disk& disk, const Clock& clock, WorkerPool& pool, BlobLookupOptions options)
     : settlement_(settlement),
       claims_(claims),
+      open_blobs_(open_blobs),
       disk_(disk),
       clock_(clock),
       pool_(pool),
@@ -78,11 +79,13 @@ Result<> BlobLookup::settle_claimed(Digest digest, For purpose) {
 }
 
 Task<Result<OpenBlob>> BlobLookup::open_for(Digest digest, For purpose) {
+  // Before the look-up sees whether the digest is claimed: then clean-up sees the reader.
+  auto pin = open_blobs_.pin(digest);
   auto sight = co_await look_up(digest, purpose);
   if (!sight) co_return std::move(sight).error();
   auto& found = sight->found;
   if (found.presence == Presence::absent) co_return absent(digest);
-  OpenBlob blob(digest, found.stat.size_bytes, std::move(found.file));
+  OpenBlob blob(digest, found.stat.size_bytes, std::move(found.file), std::move(pin));
   if (found.presence == Presence::unverified) {
     const CheckedDownloadParts parts{.disk = disk_,
                                      .claims = claims_,

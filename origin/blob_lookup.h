@@ -14,17 +14,19 @@
 #include "origin/checked_download.h"
 #include "origin/verifications.h"
 #include "store/digest_claims.h"
+#include "store/open_blobs.h"
 
 namespace orlop {
 
 /// A blob that is open for reading. It can be read to its end even if it is deleted meanwhile.
 struct OpenBlob {
-  OpenBlob(Digest of, std::uint64_t size, UniqueFd from)
-      : digest(of), size_bytes(size), file(std::move(from)) {}
+  OpenBlob(Digest of, std::uint64_t size, UniqueFd from, OpenBlobs::Pin pin = {})
+      : digest(of), size_bytes(size), file(std::move(from)), reading(std::move(pin)) {}
 
   Digest digest;
   std::uint64_t size_bytes;
   UniqueFd file;
+  OpenBlobs::Pin reading;        ///< Clean-up leaves the blob meanwhile.
   std::vector<std::byte> bytes;  ///< The whole blob if it is small, else empty.
   /// The only way to the bytes of a blob that is not verified yet; null if it is.
   std::unique_ptr<CheckedDownload> checked;
@@ -57,8 +59,8 @@ class BlobLookup {
   /// Blobs up to this size come with their bytes.
   static constexpr std::uint64_t kInlineBytesMax = 64 * 1024;
 
-  BlobLookup(BlobSettlement& settlement, DigestClaims& claims, Disk& disk, const Clock& clock,
-             WorkerPool& pool, BlobLookupOptions options = {});
+  BlobLookup(BlobSettlement& settlement, DigestClaims& claims, OpenBlobs& open_blobs, Disk& disk,
+             const Clock& clock, WorkerPool& pool, BlobLookupOptions options = {});
 
   /// For reading. `not_found` if it is not here, `busy` if that is not known in time.
   Task<Result<OpenBlob>> open(Digest digest) { return open_for(digest, For::reading); }
@@ -98,6 +100,7 @@ class BlobLookup {
 
   BlobSettlement& settlement_;
   DigestClaims& claims_;
+  OpenBlobs& open_blobs_;
   Disk& disk_;
   const Clock& clock_;
   WorkerPool& pool_;

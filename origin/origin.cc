@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr auto kFlushAccessEvery = std::chrono::minutes(5);
 constexpr auto kMaintainEvery = std::chrono::seconds(10);
+constexpr auto kLookAtMarksEvery = std::chrono::seconds(10);
 
 /// Makes a folder with its parents, and syncs the names of those it made: acknowledged blobs lie
 /// below them.
@@ -65,8 +67,12 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
                      "on one");
   }
 
-  auto catalogue = Catalogue::open({.path = options.database_dir, .clock = &clock});
+  auto ages = std::make_unique<AgeClock>(clock);
+  auto catalogue = Catalogue::open({.path = options.database_dir, .clock = ages.get()});
   if (!catalogue) return std::move(catalogue).error();
+  const auto age = (*catalogue)->age();
+  if (!age) return age.error();
+  if (*age) ages->resume_at(Clock::Wall(std::chrono::seconds(**age)));
   auto root = disk.open_directory(layout.cache_dir);
   if (!root) return std::move(root).error();
 
@@ -74,9 +80,10 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
       .durability = options.durability,
       .group_sync = options.group_sync,
       .journal_on_other_filesystem = *database_on != *blobs_on};
-  std::unique_ptr<Origin> origin(
-      new Origin(std::move(options), std::move(piece_lengths), std::move(node), disk, clock, random,
-                 *std::move(locks), *std::move(root), *std::move(catalogue), committer_options));
+  std::unique_ptr<Origin> origin(new Origin(std::move(options), std::move(piece_lengths),
+                                            std::move(node), disk, clock, random, *std::move(locks),
+                                            *std::move(root), std::move(ages),
+                                            *std::move(catalogue), committer_options));
   if (auto recovered = origin->upload_table_.recover(); !recovered) {
     return std::move(recovered).error();
   }
@@ -85,11 +92,13 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
 
 Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity node, Disk& disk,
                const Clock& clock, Random& random, FolderLocks locks, UniqueFd root,
-               std::unique_ptr<Catalogue> catalogue, CommitterOptions committer_options)
+               std::unique_ptr<AgeClock> ages, std::unique_ptr<Catalogue> catalogue,
+               CommitterOptions committer_options)
     : options_(std::move(options)),
       piece_lengths_(std::move(piece_lengths)),
       node_(std::move(node)),
       locks_(std::move(locks)),
+      ages_(std::move(ages)),
       catalogue_(std::move(catalogue)),
       last_access_(*catalogue_),
       journal_(*catalogue_, clock, options_.durability != Durability::never),
@@ -99,23 +108,28 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
       committer_(disk, options_.layout, journal_, std::move(root), committer_options),
       settlement_(disk, clock, files_, *catalogue_, claims_, piece_lengths_, options_.layout),
       pool_(options_.disk_threads, options_.disk_queue_max),
-      lookup_(settlement_, claims_, disk, clock, pool_),
+      lookup_(settlement_, claims_, open_blobs_, disk, clock, pool_),
       listing_(*catalogue_, pool_),
       metainfo_(lookup_, *catalogue_, files_, disk, piece_lengths_, pool_),
       uploads_(upload_table_, lookup_, *catalogue_, committer_, space_, pool_, clock,
                {.upload_bytes_max = options_.upload_bytes_max,
                 .sync_while_streaming = options_.durability != Durability::never}),
-      removal_(lookup_, files_, *catalogue_, claims_, pool_, clock, options_.layout,
-               options_.removal),
-      maintenance_([this] { maintain(); }) {}
+      removal_(lookup_, files_, *catalogue_, claims_, open_blobs_, pool_, clock, options_.removal),
+      eviction_(
+          removal_, *catalogue_, last_access_, pool_, *ages_,
+          [this] { return space_use(options_.layout.cache_dir); }, options_.eviction),
+      maintenance_([this] { maintain(); }),
+      eviction_thread_([this] { evict(); }) {}
 
 Origin::~Origin() {
   {
     const std::lock_guard lock(maintenance_mutex_);
     stopping_ = true;
   }
-  maintenance_wake_.notify_one();
+  maintenance_wake_.notify_all();
   maintenance_.join();
+  eviction_thread_.join();
+  save_ages();
   if (auto flushed = last_access_.flush(); !flushed) {
     log_warn("last_access_not_flushed", {{"reason", flushed.error().detail()}});
   }
@@ -145,20 +159,46 @@ std::vector<std::string> Origin::status() const {
           "blobs waiting to be verified: " + std::to_string(lookup_.verifications_waiting())};
 }
 
+/// Waits. True if the origin is ending.
+bool Origin::stops_within(std::chrono::nanoseconds time) {
+  std::unique_lock lock(maintenance_mutex_);
+  return maintenance_wake_.wait_for(lock, time, [&] { return stopping_; });
+}
+
 /// What is done now and then, on a thread of its own because it blocks.
 void Origin::maintain() {
   auto flush_at = std::chrono::steady_clock::now() + kFlushAccessEvery;
-  std::unique_lock lock(maintenance_mutex_);
-  while (!maintenance_wake_.wait_for(lock, kMaintainEvery, [&] { return stopping_; })) {
-    lock.unlock();
+  while (!stops_within(kMaintainEvery)) {
     upload_table_.discard_idle();
-    if (std::chrono::steady_clock::now() >= flush_at) {
-      flush_at += kFlushAccessEvery;
-      if (auto flushed = last_access_.flush(); !flushed) {
-        log_warn("last_access_not_flushed", {{"reason", flushed.error().detail()}});
-      }
+    if (std::chrono::steady_clock::now() < flush_at) continue;
+    flush_at += kFlushAccessEvery;
+    if (auto flushed = last_access_.flush(); !flushed) {
+      log_warn("last_access_not_flushed", {{"reason", flushed.error().detail()}});
     }
-    lock.lock();
+    save_ages();
+  }
+}
+
+/// Not on the thread of maintenance: a pass may take long. It rests as long as it worked.
+void Origin::evict() {
+  if (!options_.eviction.does_anything()) return;
+  log_info("eviction", {{"rules", describe(options_.eviction)},
+                        {"unbacked_blobs", options_.removal.evict_unbacked ? "go too" : "stay"}});
+  const auto every = std::clamp<std::chrono::nanoseconds>(
+      options_.eviction.interval, std::chrono::seconds(1), kLookAtMarksEvery);
+  const auto rest = [this](std::chrono::nanoseconds worked) { return !stops_within(worked); };
+  while (!stops_within(every)) {
+    if (const auto pass = eviction_.run_due(rest); !pass) {
+      log_warn("eviction_failed", {{"reason", pass.error().detail()}});
+    }
+  }
+}
+
+void Origin::save_ages() {
+  const auto age =
+      std::chrono::duration_cast<std::chrono::seconds>(ages_->wall().time_since_epoch());
+  if (auto saved = catalogue_->put_age(static_cast<std::uint32_t>(age.count())); !saved) {
+    log_debug("age_not_saved", {{"reason", saved.error().detail()}});
   }
 }
 

@@ -18,11 +18,13 @@
 #include "core/piece.h"
 #include "metadata/catalogue.h"
 #include "metadata/last_access.h"
+#include "origin/age_clock.h"
 #include "origin/blob_listing.h"
 #include "origin/blob_lookup.h"
 #include "origin/blob_metainfo.h"
 #include "origin/blob_settlement.h"
 #include "origin/catalogue_journal.h"
+#include "origin/eviction.h"
 #include "origin/folder_locks.h"
 #include "origin/node_identity.h"
 #include "origin/removal.h"
@@ -32,6 +34,7 @@
 #include "store/digest_claims.h"
 #include "store/free_space.h"
 #include "store/layout.h"
+#include "store/open_blobs.h"
 #include "store/upload_table.h"
 
 namespace orlop {
@@ -45,6 +48,7 @@ struct OriginOptions {
   std::uint64_t upload_bytes_max = std::uint64_t{1} << 40;
   UploadTableOptions uploads;
   RemovalOptions removal;
+  EvictionOptions eviction;
   std::size_t disk_threads = 16;
   std::size_t disk_queue_max = 4096;
 };
@@ -74,6 +78,7 @@ class Origin {
   BlobMetaInfo& metainfo() { return metainfo_; }
   Uploads& uploads() { return uploads_; }
   Removal& removal() { return removal_; }
+  Eviction& eviction() { return eviction_; }
   WorkerPool& pool() { return pool_; }
 
   /// Somebody read the blob.
@@ -88,9 +93,13 @@ class Origin {
  private:
   Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity node, Disk& disk,
          const Clock& clock, Random& random, FolderLocks locks, UniqueFd root,
-         std::unique_ptr<Catalogue> catalogue, CommitterOptions committer_options);
+         std::unique_ptr<AgeClock> ages, std::unique_ptr<Catalogue> catalogue,
+         CommitterOptions committer_options);
 
   void maintain();
+  void evict();
+  bool stops_within(std::chrono::nanoseconds time);
+  void save_ages();
 
   const OriginOptions options_;
   const PieceLengths piece_lengths_;
@@ -98,10 +107,12 @@ class Origin {
   const FolderLocks locks_;
 
   // In the order of who uses whom: destruction goes the other way round.
+  std::unique_ptr<AgeClock> ages_;  // On the heap because the catalogue is opened with it.
   std::unique_ptr<Catalogue> catalogue_;
   LastAccess last_access_;
   CatalogueJournal journal_;
   DigestClaims claims_;
+  OpenBlobs open_blobs_;
   BlobFiles files_;
   FreeSpace space_;
   UploadTable upload_table_;
@@ -113,11 +124,13 @@ class Origin {
   BlobMetaInfo metainfo_;
   Uploads uploads_;
   Removal removal_;
+  Eviction eviction_;
 
   std::mutex maintenance_mutex_;
   std::condition_variable maintenance_wake_;
   bool stopping_ = false;
-  std::thread maintenance_;  // Last: it uses all of the above.
+  std::thread maintenance_;  // Last, both: they use all of the above.
+  std::thread eviction_thread_;
 };
 
 }  // namespace orlop

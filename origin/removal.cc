@@ -10,6 +10,7 @@ namespace orlop {
 namespace {
 
 constexpr std::size_t kPageBlobs = 1000;
+constexpr std::uint64_t kBlockBytes = 512;
 /// A century. Longer ages mean the same and would overflow the clock's nanoseconds.
 constexpr std::chrono::hours kAgeMax{100 * 366 * 24};
 
@@ -91,7 +92,7 @@ Result<Removal::CleanUp> Removal::clean_up(Clock::Wall limit) {
 /// Kraken counts a blob's age from the last write to its file, which a commit keeps.
 Result<bool> Removal::remove_if_older(Digest digest, Clock::Wall limit) {
   const auto claim = claims_.try_claim(digest);
-  if (!claim) return false;  // Somebody is busy with it: it is in use.
+  if (!claim || open_blobs_.is_open(digest)) return false;  // It is in use.
   const auto stat = files_.stat(digest);
   if (!stat && stat.error().code() == Errc::not_found) return false;
   if (!stat) return stat.error();
@@ -104,42 +105,25 @@ Result<bool> Removal::remove_if_older(Digest digest, Clock::Wall limit) {
   return *removed == Outcome::removed;
 }
 
-Task<Result<int>> Removal::reduce_use_to(int target_percent) {
-  co_return co_await pool_.run([&] { return reduce(target_percent); });
-}
-
-Result<int> Removal::reduce(int target_percent) {
-  std::uint32_t hour = 0;
-  std::optional<Digest> after;
-  for (;;) {
-    const auto page = catalogue_.oldest_accesses(hour, after, kPageBlobs);
-    if (!page) return page.error();
-    for (const auto& access : *page) {
-      const auto use = space_use(layout_.cache_dir);
-      if (!use) return use.error();
-      if (use->used_percent() <= target_percent) return use->used_percent();
-      hour = access.hour;
-      after = access.digest;
-      if (const auto removed = remove_unused(access.digest); !removed) return removed.error();
-    }
-    if (page->size() < kPageBlobs) break;
-  }
-  const auto use = space_use(layout_.cache_dir);
-  if (!use) return use.error();
-  return use->used_percent();
-}
-
-Result<bool> Removal::remove_unused(Digest digest) {
+Result<std::optional<std::uint64_t>> Removal::remove_unused(Digest digest) {
+  using Freed = std::optional<std::uint64_t>;
   const auto claim = claims_.try_claim(digest);
-  if (!claim) return false;
+  if (!claim) return Freed();
+  // Under the claim: whoever opens it from now on waits for us.
+  if (open_blobs_.is_open(digest)) return Freed();
   const auto record = catalogue_.blob(digest);
-  if (!record && record.error().code() == Errc::not_found) return false;
+  if (!record && record.error().code() == Errc::not_found) return Freed();
   if (!record) return record.error();
-  if (!may_go(*record)) return false;
+  if (!may_go(*record)) return Freed();
+  const Freed freed = record->blocks * kBlockBytes;
   const auto removed = remove_claimed(digest);
-  if (!removed && removed.error().code() == Errc::pinned) return false;
-  if (!removed) return removed.error();
-  return true;
+  if (removed) return *removed == Outcome::removed ? freed : Freed();
+  if (removed.error().code() == Errc::pinned) return Freed();
+  // A catalogue that cannot be written, because the disk is full, must not stop what makes room: a
+  // record without a file is dropped by the next look-up.
+  const auto file = files_.stat(digest);
+  if (!file && file.error().code() == Errc::not_found) return freed;
+  return removed.error();
 }
 
 }  // namespace orlop

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 #include "origin/blob_lookup.h"
 #include "store/blob_files.h"
 #include "store/digest_claims.h"
-#include "store/free_space.h"
+#include "store/open_blobs.h"
 
 namespace orlop {
 
@@ -24,8 +25,8 @@ struct RemovalOptions {
 /// Removes blobs: one that an operator names, or many that are not needed any more.
 ///
 /// Never removed: a blob with an open task, or a pinned one (somebody still has to be sent a copy).
-/// Clean-up also spares blobs of which no other copy is known, unless configured otherwise (design,
-/// section 6).
+/// Clean-up also spares blobs that somebody is reading, and those of which no other copy is known,
+/// unless configured otherwise (design, section 6).
 /// When a blob's removal is acknowledged, no power cut brings it back.
 ///
 /// What it is constructed with outlives it. Safe from any reactor.
@@ -37,14 +38,14 @@ class Removal {
   };
 
   Removal(BlobLookup& lookup, BlobFiles& files, Catalogue& catalogue, DigestClaims& claims,
-          WorkerPool& pool, const Clock& clock, const Layout& layout, RemovalOptions options)
+          const OpenBlobs& open_blobs, WorkerPool& pool, const Clock& clock, RemovalOptions options)
       : lookup_(lookup),
         files_(files),
         catalogue_(catalogue),
         claims_(claims),
+        open_blobs_(open_blobs),
         pool_(pool),
         clock_(clock),
-        layout_(layout),
         options_(options) {}
 
   /// `not_found` if it is not here, `pinned` if it has an open task or is pinned itself.
@@ -53,28 +54,30 @@ class Removal {
   /// Removes what may go and was last written more than `age` ago. A negative age means all.
   Task<Result<CleanUp>> remove_older_than(std::chrono::hours age);
 
-  /// Removes what may go, the longest unused first, until at most `target_percent` of the blobs'
-  /// file system is used, and no more than that. The percentage afterwards.
-  Task<Result<int>> reduce_use_to(int target_percent);
+  /// As far as its record says, clean-up may remove the blob.
+  bool may_go(const BlobRecord& record) const {
+    return !record.pinned && (record.backed || options_.evict_unbacked);
+  }
+  /// Removes a blob that nobody needs: one that may go, without an open task, that nobody reads,
+  /// commits, verifies or removes at this moment. The bytes that became free; nothing if it stays.
+  /// Blocks, and waits for nobody.
+  Result<std::optional<std::uint64_t>> remove_unused(Digest digest);
 
  private:
   enum class Outcome : std::uint8_t { removed, absent };
 
   Result<Outcome> remove_claimed(Digest digest);
   Result<bool> is_owed(Digest digest) const;
-  bool may_go(const BlobRecord& record) const { return record.backed || options_.evict_unbacked; }
   Result<bool> remove_if_older(Digest digest, Clock::Wall limit);
   Result<CleanUp> clean_up(Clock::Wall limit);
-  Result<int> reduce(int target_percent);
-  Result<bool> remove_unused(Digest digest);
 
   BlobLookup& lookup_;
   BlobFiles& files_;
   Catalogue& catalogue_;
   DigestClaims& claims_;
+  const OpenBlobs& open_blobs_;
   WorkerPool& pool_;
   const Clock& clock_;
-  const Layout& layout_;
   const RemovalOptions options_;
 };
 

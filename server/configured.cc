@@ -87,6 +87,13 @@ OriginOptions origin_options(const Config& config) {
                      .idle_max = config.upload_tti,
                      .ring_label = config.ring_label()};
   options.removal = {.evict_unbacked = config.evict_unbacked};
+  const auto& clean_up = config.cache_cleanup;
+  options.eviction = {.interval = clean_up.interval,
+                      .idle_max = clean_up.tti,
+                      .age_max = clean_up.ttl,
+                      .high_percent = clean_up.aggressive_threshold,
+                      .low_percent = clean_up.aggressive_lower_threshold,
+                      .age_max_when_full = clean_up.aggressive_ttl};
   return options;
 }
 

@@ -100,7 +100,7 @@ Task<Reply> force_cleanup_to_target(Call& call) {
   if (*ban_text != "true" && *ban_text != "false") {
     co_return kraken_error(400, "invalid respect_eviction_ban: expected true or false");
   }
-  const auto use = co_await call.origin.removal().reduce_use_to(*target);
+  const auto use = co_await call.origin.eviction().reduce_use_to(*target);
   if (!use) co_return kraken_error(use.error());
   std::string json = "{\"new_util\":";
   append_json_number(json, std::int64_t{*use});

@@ -22,6 +22,11 @@ class ManualClock final : public Clock {
     wall_ += std::chrono::duration_cast<Wall::duration>(by);
     steady_ += by;
   }
+  /// As when somebody sets it, or NTP does.
+  void step_wall(std::chrono::nanoseconds by) {
+    const std::lock_guard lock(mutex_);
+    wall_ += std::chrono::duration_cast<Wall::duration>(by);
+  }
 
  private:
   mutable std::mutex mutex_;

@@ -33,6 +33,9 @@ TEST_CASE("defaults: a bare start is a single origin on this machine alone") {
   CHECK(config->uploads_max == 10000);
   CHECK(config->upload_tti == 6h);
   CHECK_FALSE(config->evict_unbacked);
+  CHECK_FALSE(config->cache_cleanup.tti);
+  CHECK_FALSE(config->cache_cleanup.ttl);
+  CHECK(config->cache_cleanup.aggressive_threshold == 0);
   CHECK(config->admin_allow.empty());
   CHECK(config->reactors == 0);
   CHECK(config->lame_duck == 5s);
@@ -111,6 +114,69 @@ tls: {server: {disabled: true}}
   CHECK(config->upload_tti == 90min);
   CHECK(config->evict_unbacked);
   CHECK(config->log_level == LogLevel::warn);
+}
+
+TEST_CASE("clean-up: a Kraken file without it means Kraken's defaults") {
+  const auto more = GENERATE("", "castore: {cache_cleanup: {tti: 0, ttl: 0, interval: 0}}\n");
+  const auto config = load_with(more);
+
+  REQUIRE(mistakes_of(config) == "");
+  CHECK(config->cache_cleanup.interval == 30min);
+  CHECK(config->cache_cleanup.tti == 6h);
+  CHECK_FALSE(config->cache_cleanup.ttl);
+  CHECK(config->cache_cleanup.aggressive_threshold == 0);
+  CHECK(config->cache_cleanup.aggressive_lower_threshold == 0);
+  CHECK(config->cache_cleanup.aggressive_ttl == 1h);
+}
+
+TEST_CASE("clean-up: each key reaches its field") {
+  const auto config = load_with(
+      "castore: {cache_cleanup: {interval: 1m, tti: 2h, ttl: 3h, aggressive_threshold: 80, "
+      "aggressive_lower_threshold: 60, aggressive_ttL: 4h}}\n");
+
+  REQUIRE(mistakes_of(config) == "");
+  CHECK(config->cache_cleanup.interval == 1min);
+  CHECK(config->cache_cleanup.tti == 2h);
+  CHECK(config->cache_cleanup.ttl == 3h);
+  CHECK(config->cache_cleanup.aggressive_threshold == 80);
+  CHECK(config->cache_cleanup.aggressive_lower_threshold == 60);
+  CHECK(config->cache_cleanup.aggressive_ttl == 4h);
+  CHECK(notices_of(config) == "");
+}
+
+TEST_CASE("clean-up: both spellings of aggressive_ttL are read, and Kraken's wins") {
+  const auto ours = load_with("castore: {cache_cleanup: {aggressive_ttl: 5h}}\n");
+  const auto both =
+      load_with("castore: {cache_cleanup: {aggressive_ttl: 5h, aggressive_ttL: 4h}}\n");
+
+  REQUIRE(mistakes_of(ours) == "");
+  CHECK(ours->cache_cleanup.aggressive_ttl == 5h);
+  REQUIRE(mistakes_of(both) == "");
+  CHECK(both->cache_cleanup.aggressive_ttl == 4h);
+}
+
+TEST_CASE("clean-up: without -config only what is given holds, and disabled nothing") {
+  const auto given = load({"-set", "castore.cache_cleanup.tti=2h"});
+  const auto disabled = load_with(
+      "castore: {cache_cleanup: {disabled: true, tti: 2h, ttl: 1h, "
+      "aggressive_threshold: 80, evict_unbacked: true}}\n");
+
+  REQUIRE(mistakes_of(given) == "");
+  CHECK(given->cache_cleanup.tti == 2h);
+  REQUIRE(mistakes_of(disabled) == "");
+  CHECK_FALSE(disabled->cache_cleanup.tti);
+  CHECK_FALSE(disabled->cache_cleanup.ttl);
+  CHECK(disabled->cache_cleanup.aggressive_threshold == 0);
+  CHECK(disabled->evict_unbacked);  // For the clean-up that an operator asks for.
+}
+
+TEST_CASE("clean-up: marks are percents, the lower one not above the other") {
+  for (const auto* marks : {"aggressive_threshold: 101", "aggressive_threshold: -1",
+                            "aggressive_threshold: 80, aggressive_lower_threshold: 81"}) {
+    CAPTURE(marks);
+    const auto config = load_with("castore: {cache_cleanup: {" + std::string(marks) + "}}\n");
+    CHECK_THAT(mistakes_of(config), Contains("aggressive_"));
+  }
 }
 
 TEST_CASE("uploads: a time of zero is Kraken's default, and disabled clean-up is for ever") {

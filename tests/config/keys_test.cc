@@ -73,7 +73,7 @@ TEST_CASE("keys: the nearest key is the one that was meant") {
       {"castore.cach_dir", "castore.cache_dir"},
       {"castore.cache_dri", "castore.cache_dir"},
       {"castore.cacheDir", "castore.cache_dir"},
-      {"castore.cache_cleanup.aggressive_ttl", "castore.cache_cleanup.aggressive_ttL"},
+      {"castore.upload_cleanup.aggressive_ttl", "castore.upload_cleanup.aggressive_ttL"},
       {"store.cache_dir", "castore.cache_dir"},
       {"capacity", "castore.capacity"},
       {"peer_id_factroy", "peer_id_factory"},

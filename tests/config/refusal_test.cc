@@ -28,9 +28,9 @@ TEST_CASE("unknown keys: an error with file, line and the nearest known key") {
       {"castor: {}\n", "origin.yaml:5: castor: unknown key; did you mean castore?"},
       {"server:\n  lame_duk: 5s\n",
        "origin.yaml:6: server.lame_duk: unknown key; did you mean server.lame_duck?"},
-      {"castore:\n  cache_cleanup:\n    aggressive_ttl: 1h\n",
-       "origin.yaml:7: castore.cache_cleanup.aggressive_ttl: unknown key; did you mean "
-       "castore.cache_cleanup.aggressive_ttL?"},
+      {"castore:\n  upload_cleanup:\n    aggressive_ttl: 1h\n",
+       "origin.yaml:7: castore.upload_cleanup.aggressive_ttl: unknown key; did you mean "
+       "castore.upload_cleanup.aggressive_ttL?"},
       {"Verbose: on\n", "origin.yaml:5: Verbose: unknown key; did you mean verbose?"},
       {"backends:\n  - namespce: x\n",
        "origin.yaml:6: backends[].namespce: unknown key; did you mean backends[].namespace?"},
@@ -218,8 +218,6 @@ TEST_CASE("notices: what is known and has no effect is told once, with its place
        "castore.skip_hash_verification: no effect: every blob is verified"},
       {"castore: {memory_cache: {enabled: on}}\n",
        "castore.memory_cache.enabled: no effect: the memory store"},
-      {"castore: {cache_cleanup: {tti: 1h}}\n",
-       "castore.cache_cleanup.tti: no effect: eviction is not built"},
       {"castore: {upload_cleanup: {ttl: 1h}}\n", "castore.upload_cleanup.ttl: no effect: "},
       {"blobserver: {listener: {net: unix, addr: /s}}\n",
        "blobserver.listener.net: no effect (nor have 1 more below blobserver.listener): Orlop "

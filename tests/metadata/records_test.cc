@@ -53,6 +53,7 @@ TEST_CASE("records: docs/formats.md shows the bytes that we write", "[golden]") 
   const auto task = task_example();
   std::string hour;
   append_u32(hour, 498'888);
+  append_u32(hour, 498'888);
 
   CHECK(encode_blob(blob_example()) == example("blob"));
   CHECK(encode_blob(suspect) == example("blob-suspect"));

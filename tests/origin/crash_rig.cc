@@ -55,8 +55,8 @@ struct CrashRig::Process {
         settlement(rig.disk_, rig.clock_, files, *catalogue, claims, lengths, layout,
                    {.hash_first_bytes_max = 0}),
         pool(2, 100),
-        lookup(settlement, claims, rig.disk_, rig.clock_, pool),
-        removal(lookup, files, *catalogue, claims, pool, rig.clock_, layout, {}) {}
+        lookup(settlement, claims, open_blobs, rig.disk_, rig.clock_, pool),
+        removal(lookup, files, *catalogue, claims, open_blobs, pool, rig.clock_, {}) {}
 
   static std::unique_ptr<Catalogue> opened(CrashRig& rig) {
     auto catalogue = Catalogue::open({.path = rig.directory_.path() / "db",
@@ -76,6 +76,7 @@ struct CrashRig::Process {
   std::unique_ptr<Catalogue> catalogue;
   CatalogueJournal journal;
   DigestClaims claims;
+  OpenBlobs open_blobs;
   BlobFiles files;
   UploadTable table;
   Committer committer;
@@ -162,6 +163,11 @@ std::set<Digest> CrashRig::commit(std::vector<Pending> group, const CommitNote& 
 
 bool CrashRig::remove(Digest digest) {
   return run_to_end(io_, process_->removal.remove(digest)).has_value();
+}
+
+bool CrashRig::evict(Digest digest) {
+  const auto freed = process_->removal.remove_unused(digest);
+  return freed && freed->has_value();
 }
 
 bool CrashRig::owes_write_back(Digest digest) {

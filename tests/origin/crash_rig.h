@@ -63,6 +63,8 @@ class CrashRig {
   bool owes_write_back(Digest digest);
   /// True if the removal was acknowledged.
   bool remove(Digest digest);
+  /// True if clean-up removed it and says that its space is free.
+  bool evict(Digest digest);
 
   /// The bytes that a reader gets; nothing if the blob is absent. Checks that a blob that is here
   /// has its metainfo and hashes to its name.
