@@ -66,6 +66,14 @@ def client(daemon):
         yield connected
 
 
+@pytest.fixture(scope="module")
+def stored(request):
+    """The same, and it has the file's BLOB."""
+    with Daemon() as running, KrakenClient(running) as connected:
+        assert connected.upload(request.module.BLOB) == 200
+        yield running
+
+
 @pytest.fixture
 def shared_client(shared_daemon):
     with KrakenClient(shared_daemon) as connected:

@@ -7,7 +7,6 @@ import pytest
 from alive import still_alive
 from blob import Blob
 from connection import Connection, request
-from daemon import Daemon
 from kraken_client import KrakenClient
 
 BLOB = Blob.random(500, "spelling")
@@ -67,13 +66,6 @@ NUMBERS = {
     "sha512": SHA512, "a few digits": "abc", "0x": "0x" + BLOB.hex[2:],
     "a blank behind": BLOB.hex + "%20",
 }
-
-
-@pytest.fixture(scope="module")
-def stored():
-    with Daemon() as daemon, KrakenClient(daemon) as client:
-        assert client.upload(BLOB) == 200
-        yield daemon
 
 
 @pytest.fixture(autouse=True)

@@ -11,13 +11,6 @@ from kraken_client import KrakenClient
 BLOB = Blob.random(64, "percent")
 
 
-@pytest.fixture(scope="module")
-def stored():
-    with Daemon() as daemon, KrakenClient(daemon) as client:
-        assert client.upload(BLOB) == 200
-        yield daemon
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_harmed(stored):
     with still_alive(stored):

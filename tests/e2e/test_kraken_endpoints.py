@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from blob import KIB, Blob
+from blob import KIB, MIB, Blob
 
 PEER = ["--peer-ip", "127.0.0.1", "--peer-port", "15003", "--zone", "z", "--cluster", "test"]
 
@@ -95,6 +95,22 @@ def test_metainfo_is_overwritten_and_the_blob_stays(daemon, client):
     assert client.get(blob.digest).body == blob.data
 
 
+def test_metainfo_of_more_pieces_than_there_may_be_is_400_before_they_are_counted_out(daemon,
+                                                                                      client):
+    """2^22 pieces: their sums are 16 MiB in memory. One more would be a request for any amount."""
+    blob = Blob.random(4 * MIB + 1)
+    assert client.upload(blob) == 200
+    path = f"/internal/blobs/{blob.digest}/metainfo?piece_length="
+    before = daemon.memory_bytes("VmHWM")
+    answer = client.request("POST", f"{path}1")
+    assert answer.status == 400
+    assert b"4194304 pieces" in answer.body
+    assert daemon.memory_bytes("VmHWM") - before < 8 * MIB
+    client.assert_has(blob)
+    assert client.request("POST", f"{path}4096").status == 200
+    assert client.metainfo(blob.digest).body == blob.metainfo(4096)
+
+
 def test_an_absent_blob_has_no_metainfo_to_overwrite(client):
     absent = Blob(b"absent")
     path = f"/internal/blobs/{absent.digest}/metainfo?piece_length=4"
@@ -161,6 +177,29 @@ def test_clean_up_takes_what_came_by_a_transfer(client):
     assert answer.status == 200
     assert json.loads(answer.body) == {"deleted": [passed_on.hex], "errors": None}
     client.assert_lacks(passed_on)
+
+
+@pytest.mark.parametrize("hours, taken", [
+    (2**31 - 1, False), (2_562_048, False), (876_000, False), (0, True), (-876_000, True),
+    (-2_562_048, True), (-2**31, True)])
+def test_an_age_of_any_number_of_hours_means_what_it_says(client, hours, taken):
+    """2,562,048 hours are the first that do not fit into 64 bits of nanoseconds."""
+    passed_on = Blob.random(100, hours)
+    assert transfer(client, passed_on) == 200
+    answer = client.request("POST", f"/forcecleanup?ttl_hr={hours}")
+    assert answer.status == 200
+    assert json.loads(answer.body) == {"deleted": [passed_on.hex] if taken else None,
+                                       "errors": None}
+    assert client.get(passed_on.digest).status == (404 if taken else 200)
+
+
+@pytest.mark.parametrize("hours", ["", "x", "1.5", "1h", "0x10", "2147483648", "-2147483649",
+                                   "99999999999999999999"])
+def test_an_age_that_is_no_number_of_hours_is_400_and_takes_nothing(client, hours):
+    passed_on = Blob.random(100, hours)
+    assert transfer(client, passed_on) == 200
+    assert client.request("POST", f"/forcecleanup?ttl_hr={hours}").status == 400
+    client.assert_has(passed_on)
 
 
 @pytest.mark.parametrize("query", [

@@ -24,8 +24,10 @@ namespace orlop {
 /// the other end. Deadlines are looked at every few milliseconds. Ends with the test.
 class LoopbackSession {
  public:
-  explicit LoopbackSession(SessionOptions options)
-      : context_{
+  explicit LoopbackSession(SessionOptions options, Durability durability = Durability::never,
+                           Disk* disk = nullptr)
+      : origin_(durability, disk),
+        context_{
             .router = router_, .origin = origin_.get(), .health = health_, .options = options} {
     const auto loopback = asio::ip::address_v4::loopback();
     Acceptor acceptor(io_, asio::ip::tcp::endpoint(loopback, 0));

@@ -13,15 +13,16 @@
 
 namespace orlop {
 
-/// A whole origin, empty, in a folder of its own.
+/// A whole origin, empty, in a folder of its own. A `disk` that the test gives outlives it.
 class TestOrigin {
  public:
-  TestOrigin() {
+  /// Without syncs where a test does not ask for them: the file system is shared with other tests.
+  explicit TestOrigin(Durability durability = Durability::never, Disk* disk = nullptr) {
     OriginOptions options;
     options.layout = {.upload_dir = directory_.path() / "upload",
                       .cache_dir = directory_.path() / "cache"};
     options.database_dir = directory_.path() / "db";
-    options.durability = Durability::never;  // The file system is shared with other tests.
+    options.durability = durability;
     options.free_bytes_min = 0;
     options.disk_threads = 2;
     NodeIdentity node{.ring_label = "localhost:15002",
@@ -32,7 +33,7 @@ class TestOrigin {
                                        .cluster = {},
                                        .origin = true}};
     auto opened = Origin::open(std::move(options), *PieceLengths::make({{0, 4096}}),
-                               std::move(node), disk_, clock_, random_);
+                               std::move(node), disk != nullptr ? *disk : disk_, clock_, random_);
     ORLOP_CHECK(opened.has_value());
     origin_ = *std::move(opened);
   }
