@@ -15,7 +15,7 @@ import pytest
 
 from alive import still_alive
 from blob import KIB, MIB, Blob
-from connection import Closed, Connection, request
+from connection import Connection, request
 from daemon import FULL, Daemon
 from kraken_client import KrakenClient
 
@@ -95,9 +95,16 @@ def descriptors_limited_to(daemon: Daemon, count: int):
 
 
 def next_descriptor(daemon: Daemon) -> int:
-    """The number that the next one will have; there may be gaps below others in use."""
-    used = {int(link.name) for link in Path(f"/proc/{daemon.pid}/fd").iterdir()}
-    return next(number for number in range(len(used) + 1) if number not in used)
+    """The number that the next one will have, once the connections of before are closed."""
+    def used() -> set[int]:
+        return {int(link.name) for link in Path(f"/proc/{daemon.pid}/fd").iterdir()}
+
+    before = used()
+    time.sleep(0.3)
+    while (now := used()) != before:
+        before = now
+        time.sleep(0.3)
+    return next(number for number in range(len(now) + 1) if number not in now)
 
 
 @pytest.mark.parametrize("method, path", [

@@ -7,7 +7,7 @@ import pytest
 
 from alive import still_alive
 from blob import Blob
-from connection import Closed, Connection, request
+from connection import Connection, request
 from daemon import FULL
 
 REQUESTS = 10_000 if FULL else 1000
