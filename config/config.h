@@ -60,6 +60,9 @@ struct Config {
   /// castore.upload_cleanup.tti: an upload idle for longer is dropped. Positive; 100 years if
   /// castore.upload_cleanup.disabled.
   std::chrono::nanoseconds upload_tti = std::chrono::hours(6);
+  /// scrub.period: every blob is reread once in it; 0: never. Else at least a second.
+  std::chrono::nanoseconds scrub_period = std::chrono::hours(24 * 30);
+  std::uint64_t scrub_bytes_per_second_max = std::uint64_t{64} << 20;  ///< At least 1.
   bool evict_unbacked = false;  ///< castore.cache_cleanup.evict_unbacked
 
   /// castore.cache_cleanup. With `disabled` nothing of it is set.

@@ -279,8 +279,9 @@ void add_server_keys(Table& table) {
        {"admin.allow", K::texts, R::used},
        {"admin.listen", K::text, R::refused, "a listener of its own for operators"},
        {"server", K::section},
-       {"scrub", K::section, R::ignored, "the scrub is not built yet"},
-       {"scrub.period", K::duration}});
+       {"scrub", K::section}});
+  add(table, "scrub",
+      {{"period", K::duration, R::used}, {"bytes_per_second_max", K::size, R::used}});
   add(table, "server",
       {{"reactors", K::integer, R::used},
        {"lame_duck", K::duration, R::used},

@@ -242,6 +242,15 @@ void read_cache_cleanup(Settings& settings, const std::string& config_file, Conf
   if (!settings.boolean(block + "disabled")) config.cache_cleanup = clean_up;
 }
 
+void read_scrub(Settings& settings, Config& config) {
+  settings.duration("scrub.period", nanoseconds(0), config.scrub_period);
+  if (config.scrub_period > nanoseconds(0) && config.scrub_period < std::chrono::seconds(1)) {
+    settings.mistake("scrub.period", "expected 0, which is never, or at least 1s");
+  }
+  settings.size("scrub.bytes_per_second_max", 1, std::uint64_t{1} << 40,
+                config.scrub_bytes_per_second_max);
+}
+
 void read_server(Settings& settings, Config& config) {
   constexpr auto kMoment = std::chrono::milliseconds(1);
   settings.integer("server.reactors", 0, 1024, config.reactors);
@@ -341,6 +350,7 @@ void read_settings(const Node& merged, const std::string& config_file, Config& c
   read_peer_id(settings, config_file, config, findings);
   read_store(settings, config);
   read_cache_cleanup(settings, config_file, config);
+  read_scrub(settings, config);
   read_server(settings, config);
   read_admin(settings, config, findings);
   read_log_level(settings, config);

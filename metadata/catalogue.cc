@@ -96,11 +96,20 @@ Result<UsageDelta> put_entry(rocksdb::WriteBatch& batch, const OpenDatabase& ope
 
 Result<std::unique_ptr<Catalogue>> Catalogue::open(CatalogueOptions options) {
   ORLOP_CHECK(options.clock != nullptr);
-  auto database = Database::open({options.path, options.env, options.reopen_every});
+  auto database = Database::open(
+      {.path = options.path, .env = options.env, .reopen_every = options.reopen_every});
   if (!database) return std::move(database).error();
   std::unique_ptr<Catalogue> catalogue(new Catalogue(std::move(options), *std::move(database)));
   if (auto dropped = catalogue->drop_suspects(); !dropped) return std::move(dropped).error();
   return catalogue;
+}
+
+Result<std::unique_ptr<Catalogue>> Catalogue::open_read_only(CatalogueOptions options) {
+  ORLOP_CHECK(options.clock != nullptr);
+  auto database =
+      Database::open({.path = options.path, .env = options.env, .mode = OpenMode::read_only});
+  if (!database) return std::move(database).error();
+  return std::unique_ptr<Catalogue>(new Catalogue(std::move(options), *std::move(database)));
 }
 
 Catalogue::Catalogue(CatalogueOptions options, std::unique_ptr<Database> database)
@@ -255,6 +264,14 @@ Result<> Catalogue::add_task(const TaskRecord& task) {
       encode_task(task));
   if (auto written = (*open)->write(batch, /*synced=*/false); !written) return written;
   return (*open)->sync();
+}
+
+Result<> Catalogue::put_scrub(const ScrubRecord& record) {
+  auto open = database_->for_writing();
+  if (!open) return std::move(open).error();
+  rocksdb::WriteBatch batch;
+  put(batch, **open, Family::general, kScrubKey, encode_scrub(record));
+  return (*open)->write(batch, /*synced=*/false);
 }
 
 }  // namespace orlop

@@ -53,6 +53,12 @@ struct Access {
   friend bool operator==(const Access&, const Access&) = default;
 };
 
+/// A digest that has a record, and what can be read of it.
+struct SurveyedBlob {
+  Digest digest;
+  Result<BlobRecord> record;  ///< Or why it cannot be read.
+};
+
 /// The space that all recorded blobs take.
 struct Usage {
   std::uint64_t blobs = 0;
@@ -88,6 +94,10 @@ class Catalogue {
   /// committer's last group lose their fingerprint if the process before did not end with
   /// `close_cleanly` (docs/decisions/0002-suspects-of-the-last-group.md).
   static Result<std::unique_ptr<Catalogue>> open(CatalogueOptions options);
+
+  /// Opens a database that must be there, without changing a byte of it, for whoever looks at the
+  /// folder of a process that does not run: takes no lock, and every call that writes is `busy`.
+  static Result<std::unique_ptr<Catalogue>> open_read_only(CatalogueOptions options);
 
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;
@@ -143,6 +153,14 @@ class Catalogue {
   /// The blobs that come after `after` in the order of their digests, `limit` at most.
   Result<std::vector<std::pair<Digest, BlobRecord>>> list(std::optional<Digest> after,
                                                           std::size_t limit) const;
+
+  /// The same for those who must get past a record that cannot be read.
+  Result<std::vector<SurveyedBlob>> survey(std::optional<Digest> after, std::size_t limit) const;
+
+  /// How far the scrub is; nothing if there has been none. `corrupt` if that cannot be read.
+  Result<std::optional<ScrubRecord>> scrub() const;
+  /// Unsynced: what a power cut takes back is read once more.
+  Result<> put_scrub(const ScrubRecord& record);
 
   /// Blobs in the order of their last use, the longest unused first, from `from_hour` on, `limit`
   /// at most. `after`: only what comes after this digest in `from_hour`. To go on, pass the last

@@ -78,9 +78,22 @@ Result<Usage> Catalogue::usage() const {
 
 Result<std::vector<std::pair<Digest, BlobRecord>>> Catalogue::list(std::optional<Digest> after,
                                                                    std::size_t limit) const {
+  auto surveyed = survey(after, limit);
+  if (!surveyed) return std::move(surveyed).error();
+  std::vector<std::pair<Digest, BlobRecord>> found;
+  found.reserve(surveyed->size());
+  for (auto& [digest, record] : *surveyed) {
+    if (!record) return std::move(record).error();
+    found.emplace_back(digest, *std::move(record));
+  }
+  return found;
+}
+
+Result<std::vector<SurveyedBlob>> Catalogue::survey(std::optional<Digest> after,
+                                                    std::size_t limit) const {
   const auto open = database_->for_reading();
   if (!open) return open.error();
-  std::vector<std::pair<Digest, BlobRecord>> found;
+  std::vector<SurveyedBlob> found;
   const auto blobs = (*open)->scan(Family::blobs);
   after ? blobs->Seek(to_slice(digest_key(*after))) : blobs->SeekToFirst();
   for (; blobs->Valid() && found.size() < limit; blobs->Next()) {
@@ -88,11 +101,24 @@ Result<std::vector<std::pair<Digest, BlobRecord>>> Catalogue::list(std::optional
     if (!digest) return Error(Errc::corrupt, "a key in blobs is no digest");
     if (digest == after) continue;
     auto record = decode_blob(to_view(blobs->value()));
-    if (!record) return std::move(record).error().within("blob record of " + digest->to_string());
-    found.emplace_back(*digest, *std::move(record));
+    if (!record) record = std::move(record).error().within("blob record of " + digest->to_string());
+    found.push_back({*digest, std::move(record)});
   }
   if (!blobs->status().ok()) return to_error(blobs->status(), "list blobs");
   return found;
+}
+
+Result<std::optional<ScrubRecord>> Catalogue::scrub() const {
+  const auto open = database_->for_reading();
+  if (!open) return open.error();
+  rocksdb::PinnableSlice bytes;
+  if (auto got = (*open)->get(Family::general, kScrubKey, bytes); !got) {
+    if (got.error().code() == Errc::not_found) return std::optional<ScrubRecord>();
+    return std::move(got).error();
+  }
+  auto record = decode_scrub(to_view(bytes));
+  if (!record) return std::move(record).error().within("record of the scrub");
+  return std::optional(*record);
 }
 
 }  // namespace orlop

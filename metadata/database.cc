@@ -21,9 +21,14 @@ constexpr std::size_t kProbeBytes = std::size_t{1} << 20;
 }  // namespace
 
 Result<std::unique_ptr<Database>> Database::open(DatabaseOptions options) {
+  const bool writes = options.mode == OpenMode::read_write;
   std::error_code failed;
-  std::filesystem::create_directories(options.path, failed);
+  if (writes) std::filesystem::create_directories(options.path, failed);
   if (failed) return Error::from_errno("make " + options.path.string(), failed.value());
+  // RocksDB would make the folder, and then say that the file is not there.
+  if (!writes && !std::filesystem::exists(options.path / "CURRENT", failed)) {
+    return Error(Errc::not_found, "no database in " + options.path.string());
+  }
 
   std::unique_ptr<Database> database(new Database(std::move(options)));
   database->rocksdb_options_ =
@@ -31,6 +36,8 @@ Result<std::unique_ptr<Database>> Database::open(DatabaseOptions options) {
   auto opened = database->open_once();
   if (!opened) return std::move(opened).error();
   database->current_ = *std::move(opened);
+  if (!writes) database->fault_ = "it was opened for reading only";
+  if (!writes) return database;
   database->guard_ = std::thread([raw = database.get()] { raw->guard(); });
   return database;
 }
@@ -64,7 +71,7 @@ std::optional<std::string> Database::fault() const {
 }
 
 Result<std::shared_ptr<OpenDatabase>> Database::open_once() {
-  auto opened = OpenDatabase::open(rocksdb_options_, options_.path,
+  auto opened = OpenDatabase::open(rocksdb_options_, options_.path, options_.mode,
                                    [this](const std::string& reason) { note_death(reason); });
   if (!opened) return std::move(opened).error();
   {

@@ -18,6 +18,7 @@ struct DatabaseOptions {
   std::filesystem::path path;
   rocksdb::Env* env = nullptr;  ///< Null is the system's. Outlives the database.
   std::chrono::milliseconds reopen_every{1000};
+  OpenMode mode = OpenMode::read_write;  ///< Read-only: writing is refused, and nobody guards.
 };
 
 /// RocksDB behind a guard: after a failed write it is closed and opened anew, as often as it takes.

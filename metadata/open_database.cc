@@ -44,14 +44,17 @@ Error cannot_write(std::string_view reason) {
 
 Result<std::unique_ptr<OpenDatabase>> OpenDatabase::open(const rocksdb::Options& options,
                                                          const std::filesystem::path& path,
-                                                         OnDeath on_death) {
+                                                         OpenMode mode, OnDeath on_death) {
   std::unique_ptr<OpenDatabase> database(new OpenDatabase(std::move(on_death)));
   auto listening = options;
   listening.listeners.push_back(std::make_shared<BackgroundErrors>(*database));
 
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const auto status = rocksdb::DB::Open(listening, path.string(), families(options), &handles, &db);
+  const auto status =
+      mode == OpenMode::read_only
+          ? rocksdb::DB::OpenForReadOnly(listening, path.string(), families(options), &handles, &db)
+          : rocksdb::DB::Open(listening, path.string(), families(options), &handles, &db);
   if (!status.ok()) {
     auto error = to_error(status, "open " + path.string());
     if (error.code() != Errc::corrupt) return error;

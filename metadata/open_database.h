@@ -33,6 +33,10 @@ inline rocksdb::Slice to_slice(std::string_view bytes) { return {bytes.data(), b
 /// `busy`: what every call that writes answers while the database is write-dead.
 Error cannot_write(std::string_view reason);
 
+/// Whether a database may be changed. `read_only` takes no lock and writes not one byte: what only
+/// the log has is read from there and kept in memory.
+enum class OpenMode : std::uint8_t { read_write, read_only };
+
 /// RocksDB, open, from opening to closing once. Only metadata/*.cc sees it.
 ///
 /// The first write that fails, of a caller or of RocksDB's own threads, makes it *write-dead*: it
@@ -45,7 +49,7 @@ class OpenDatabase {
 
   static Result<std::unique_ptr<OpenDatabase>> open(const rocksdb::Options& options,
                                                     const std::filesystem::path& path,
-                                                    OnDeath on_death);
+                                                    OpenMode mode, OnDeath on_death);
   OpenDatabase(const OpenDatabase&) = delete;
   OpenDatabase& operator=(const OpenDatabase&) = delete;
   /// Closes. What is not synced stays with the kernel.

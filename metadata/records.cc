@@ -147,4 +147,41 @@ Result<TaskRecord> decode_task(std::string_view key, std::string_view bytes) {
   return TaskRecord{*kind, *digest, std::string(key.substr(kTaskPrefixBytes)), delay, created_at};
 }
 
+std::string encode_scrub(const ScrubRecord& record) {
+  std::string bytes;
+  auto writer = begin_record(bytes, 7);
+  writer.write_int(record.started_at);
+  record.finished_at ? writer.write_int(*record.finished_at) : writer.write_nil();
+  record.cursor ? writer.write_bin(digest_key(*record.cursor)) : writer.write_nil();
+  writer.write_uint(record.blobs);
+  writer.write_uint(record.bytes);
+  writer.write_uint(record.bad);
+  writer.write_uint(record.skipped);
+  return bytes;
+}
+
+Result<ScrubRecord> decode_scrub(std::string_view bytes) {
+  MsgpackReader reader(bytes);
+  if (auto entered = enter_record(reader, 7); !entered) return std::move(entered).error();
+  ScrubRecord record;
+  record.started_at = reader.read_int();
+  if (reader.peek() == MsgpackKind::nil) {
+    reader.read_nil();
+  } else {
+    record.finished_at = reader.read_int();
+  }
+  if (reader.peek() == MsgpackKind::nil) {
+    reader.read_nil();
+  } else {
+    record.cursor = digest_from_key(reader.read_bin());
+    if (!record.cursor) return Error(Errc::corrupt, "the cursor is no digest");
+  }
+  record.blobs = reader.read_uint();
+  record.bytes = reader.read_uint();
+  record.bad = reader.read_uint();
+  record.skipped = reader.read_uint();
+  if (auto finished = reader.finish(); !finished) return std::move(finished).error();
+  return record;
+}
+
 }  // namespace orlop

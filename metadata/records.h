@@ -72,4 +72,20 @@ std::string encode_task(const TaskRecord& task);
 /// `key` is the whole key of the entry, `bytes` its value.
 Result<TaskRecord> decode_task(std::string_view key, std::string_view bytes);
 
+/// How far the rereading of all blobs is (origin/scrub.h). One record for the whole store.
+struct ScrubRecord {
+  std::int64_t started_at = 0;                             ///< Of this pass, unix seconds.
+  std::optional<std::int64_t> finished_at = std::nullopt;  ///< Absent: it still goes on.
+  std::optional<Digest> cursor = std::nullopt;             ///< All up to this digest are done.
+  std::uint64_t blobs = 0;                                 ///< That were read whole and are right.
+  std::uint64_t bytes = 0;                                 ///< Of those.
+  std::uint64_t bad = 0;      ///< Set aside, or gone without a removal.
+  std::uint64_t skipped = 0;  ///< Changing or unreadable just then: the next pass.
+
+  friend bool operator==(const ScrubRecord&, const ScrubRecord&) = default;
+};
+
+std::string encode_scrub(const ScrubRecord& record);
+Result<ScrubRecord> decode_scrub(std::string_view bytes);
+
 }  // namespace orlop

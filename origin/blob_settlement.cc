@@ -143,7 +143,7 @@ Result<bool> BlobSettlement::settle_found(Digest digest, Inspection found,
                                           const std::stop_token& stop) {
   if (!found.file) {
     log_warn("record_without_file_dropped", {{"digest", digest.to_string()}});
-    if (auto removed = catalogue_.remove(digest); !removed) return std::move(removed).error();
+    if (auto gone = forget(digest, found.record); !gone) return std::move(gone).error();
     return false;
   }
   const auto bytes_are = hash(digest, found, stop);
@@ -213,7 +213,42 @@ Result<> BlobSettlement::quarantine(Digest digest, const Inspection& found,
                                  {"size", found.stat.size_bytes},
                                  {"pinned", found.record && found.record->pinned}});
   if (auto aside = files_.quarantine(digest); !aside) return aside;
+  return forget(digest, found.record);
+}
+
+/// A blob whose bytes are gone takes with it what was still to be done for it. A replica can come
+/// from elsewhere; a write-back that is lost may be the only way in which a backend would ever have
+/// got the blob, so it is said once for each namespace.
+Result<> BlobSettlement::forget(Digest digest, const std::optional<BlobRecord>& record) {
+  if (record && record->pinned) {
+    log_error("write_back_lost", {{"digest", digest.to_string()},
+                                  {"namespace", "unknown: a Kraken origin had left it pinned"}});
+  }
+  const auto tasks = catalogue_.tasks(digest);
+  if (!tasks) {
+    log_error("write_back_lost",
+              {{"digest", digest.to_string()}, {"reason", tasks.error().detail()}});
+  } else {
+    for (const auto& task : *tasks) {
+      if (task.kind != TaskKind::write_back) continue;
+      log_error("write_back_lost",
+                {{"digest", digest.to_string()}, {"namespace", task.name_space}});
+    }
+  }
   return catalogue_.remove(digest);
+}
+
+Result<bool> BlobSettlement::confirm(const MetaInfo& metainfo, const FileStat& hashed) {
+  auto found = inspect(metainfo.digest());
+  if (!found) return std::move(found).error();
+  if (!found->file || fingerprint_of(found->stat) != fingerprint_of(hashed)) return false;
+  return conclude(metainfo.digest(), *found, metainfo);
+}
+
+Result<> BlobSettlement::set_aside(Digest digest, const MetaInfo& bytes_are) {
+  const auto found = inspect(digest);
+  if (!found) return found.error();
+  return quarantine(digest, *found, bytes_are);
 }
 
 Result<> BlobSettlement::renew(Digest digest, const Inspection& found, const MetaInfo& metainfo) {

@@ -95,11 +95,22 @@ class BlobSettlement {
   /// settled by somebody else, changed meanwhile, could not be read, or a stop was requested.
   std::optional<Fingerprint> verify(Digest digest, const std::stop_token& stop);
 
+  // For those who hashed a blob's file at their own pace, without holding its claim: the scrub.
+  // Both under a claim.
+
+  /// The file has these bytes, which are right; stat(2) said `hashed` before and after they were
+  /// read. Makes it durable, its fingerprint the recorded one, and the recorded sums those of the
+  /// bytes. False, and nothing done, if there is another file now.
+  Result<bool> confirm(const MetaInfo& metainfo, const FileStat& hashed);
+  /// The file has other bytes than its name says. Sets it aside as evidence and forgets the blob.
+  Result<> set_aside(Digest digest, const MetaInfo& bytes_are);
+
  private:
   Result<bool> settle_found(Digest digest, Inspection found, const std::stop_token& stop);
   Result<bool> record_by_sidecars(Digest digest, const Inspection& found);
   Result<MetaInfo> hash(Digest digest, const Inspection& found, const std::stop_token& stop) const;
   Result<bool> conclude(Digest digest, const Inspection& found, const MetaInfo& bytes_are);
+  Result<> forget(Digest digest, const std::optional<BlobRecord>& record);
   Result<> quarantine(Digest digest, const Inspection& found, const MetaInfo& bytes_are);
   Result<> adopt(Digest digest, const FileStat& file, const MetaInfo& metainfo,
                  const Sidecars& sidecars, std::optional<Fingerprint> fingerprint);

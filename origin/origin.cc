@@ -118,8 +118,11 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
       eviction_(
           removal_, *catalogue_, last_access_, pool_, *ages_,
           [this] { return space_use(options_.layout.cache_dir); }, options_.eviction),
+      scrub_(disk, clock, *catalogue_, files_, settlement_, claims_, piece_lengths_, scrub_stop_,
+             options_.scrub),
       maintenance_([this] { maintain(); }),
-      eviction_thread_([this] { evict(); }) {}
+      eviction_thread_([this] { evict(); }),
+      scrubbing_([this] { scrub_.run(); }) {}
 
 Origin::~Origin() {
   {
@@ -127,8 +130,10 @@ Origin::~Origin() {
     stopping_ = true;
   }
   maintenance_wake_.notify_all();
+  scrub_stop_.stop();
   maintenance_.join();
   eviction_thread_.join();
+  scrubbing_.join();
   save_ages();
   if (auto flushed = last_access_.flush(); !flushed) {
     log_warn("last_access_not_flushed", {{"reason", flushed.error().detail()}});
@@ -156,7 +161,9 @@ std::vector<std::string> Origin::status() const {
           "space promised to uploads: " + std::to_string(space_.reserved_bytes()) + " bytes",
           "commits waiting: " + std::to_string(committer_.queued()),
           "disk work waiting or running: " + std::to_string(pool_.queued()),
-          "blobs waiting to be verified: " + std::to_string(lookup_.verifications_waiting())};
+          "blobs waiting to be verified: " + std::to_string(lookup_.verifications_waiting()),
+          "blobs quarantined since the start: " + std::to_string(files_.quarantined()),
+          scrub_.status()};
 }
 
 /// Waits. True if the origin is ending.

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/random.h"
+#include "base/stop_signal.h"
 #include "base/worker_pool.h"
 #include "core/piece.h"
 #include "metadata/catalogue.h"
@@ -28,6 +29,7 @@
 #include "origin/folder_locks.h"
 #include "origin/node_identity.h"
 #include "origin/removal.h"
+#include "origin/scrub.h"
 #include "origin/uploads.h"
 #include "store/blob_files.h"
 #include "store/committer.h"
@@ -49,6 +51,7 @@ struct OriginOptions {
   UploadTableOptions uploads;
   RemovalOptions removal;
   EvictionOptions eviction;
+  ScrubOptions scrub;
   std::size_t disk_threads = 16;
   std::size_t disk_queue_max = 4096;
 };
@@ -125,12 +128,15 @@ class Origin {
   Uploads uploads_;
   Removal removal_;
   Eviction eviction_;
+  StopSignal scrub_stop_;
+  Scrub scrub_;
 
   std::mutex maintenance_mutex_;
   std::condition_variable maintenance_wake_;
   bool stopping_ = false;
-  std::thread maintenance_;  // Last, both: they use all of the above.
+  std::thread maintenance_;  // Last, all three: they use all of the above.
   std::thread eviction_thread_;
+  std::thread scrubbing_;
 };
 
 }  // namespace orlop

@@ -86,6 +86,8 @@ OriginOptions origin_options(const Config& config) {
   options.uploads = {.uploads_max = config.uploads_max,
                      .idle_max = config.upload_tti,
                      .ring_label = config.ring_label()};
+  options.scrub = {.period = config.scrub_period,
+                   .bytes_per_second_max = config.scrub_bytes_per_second_max};
   options.removal = {.evict_unbacked = config.evict_unbacked};
   const auto& clean_up = config.cache_cleanup;
   options.eviction = {.interval = clean_up.interval,

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "config/config.h"
+#include "server/check_command.h"
 #include "server/check_config_command.h"
 #include "server/configured.h"
 #include "server/serve_command.h"
@@ -30,6 +31,7 @@ constexpr std::array kCommands = {
     Command{"serve", "serve blobs; also what `orlop` with flags only does", serve_command},
     Command{"check-config", "say what `serve` with the same flags would do, and try the disk",
             check_config_command},
+    Command{"check", "verify a data folder that no daemon uses", check_command},
     Command{"help", "print this", help_command},
     Command{"version", "print the version", version_command},
 };

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
 #include "base/clock.h"
 #include "base/disk.h"
 #include "core/digest.h"
@@ -29,13 +34,24 @@ class BlobFiles {
   Result<> remove(Digest digest);
 
   /// Takes a bad file out of the way and keeps it as evidence, in the blob's own folder under
-  /// another name ("data.quarantined-<time in ns>"), which Kraken ignores too.
+  /// another name, which Kraken ignores too: "data.quarantined-<ns>", the time in ns since 1970 or,
+  /// so that evidence is never replaced and the newest is always the last, one more than that of
+  /// the newest there. Of more than `kEvidenceMax` the oldest are removed. `not_found` if there is
+  /// no file.
   Result<> quarantine(Digest digest);
+
+  /// How much evidence is kept of one digest: a disk that rots again and again must not fill up.
+  static constexpr std::size_t kEvidenceMax = 4;
+  static constexpr std::string_view kEvidencePrefix = "data.quarantined-";
+
+  /// Files set aside since this was made.
+  std::uint64_t quarantined() const { return quarantined_; }
 
  private:
   Disk& disk_;
   const Clock& clock_;
   const Layout& layout_;
+  std::atomic<std::uint64_t> quarantined_ = 0;
 };
 
 }  // namespace orlop

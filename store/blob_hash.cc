@@ -10,18 +10,31 @@
 namespace orlop {
 namespace {
 
-constexpr std::size_t kReadBytes = 1 << 20;
+/// At full speed, until a stop is requested.
+class UntilStopped final : public HashSteps {
+ public:
+  explicit UntilStopped(const std::stop_token& stop) : stop_(stop) {}
+
+  Result<> before_read(std::uint64_t) override {
+    if (stop_.stop_requested()) return Error(Errc::busy, "stopped before all was read");
+    return {};
+  }
+  void after_read(std::size_t) override {}
+
+ private:
+  const std::stop_token& stop_;
+};
 
 /// Calls `take` with each run of bytes until the file ends; the count is all of them.
 template <class Take>
-Result<std::uint64_t> read_all(Disk& disk, const UniqueFd& file, const std::stop_token& stop,
-                               Take take) {
-  std::vector<std::byte> buffer(kReadBytes);
+Result<std::uint64_t> read_all(Disk& disk, const UniqueFd& file, HashSteps& steps, Take take) {
+  std::vector<std::byte> buffer(HashSteps::kStepBytes);
   std::uint64_t offset = 0;
   for (;;) {
-    if (stop.stop_requested()) return Error(Errc::busy, "stopped before all was read");
+    if (auto go_on = steps.before_read(offset); !go_on) return std::move(go_on).error();
     const auto count = disk.read(file, buffer, offset);
     if (!count) return count.error();
+    steps.after_read(*count);
     if (*count == 0) return offset;
     take(std::span<const std::byte>(buffer).first(*count));
     offset += *count;
@@ -66,8 +79,10 @@ Result<std::vector<std::uint32_t>> sum_pieces(Disk& disk, const UniqueFd& file,
                                               std::uint64_t size_bytes,
                                               std::uint64_t piece_length) {
   PieceRun run(piece_length);
+  const std::stop_token never;
+  UntilStopped steps(never);
   const auto read =
-      read_all(disk, file, {}, [&](std::span<const std::byte> bytes) { run.update(bytes); });
+      read_all(disk, file, steps, [&](std::span<const std::byte> bytes) { run.update(bytes); });
   if (!read) return read.error();
   if (*read != size_bytes)
     return Error(Errc::corrupt, "the file changed its size while it was read");
@@ -83,11 +98,17 @@ Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, const PieceLengths&
 
 Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, std::uint64_t piece_length,
                            const std::stop_token& stop) {
+  UntilStopped steps(stop);
+  return hash_blob(disk, file, piece_length, steps);
+}
+
+Result<MetaInfo> hash_blob(Disk& disk, const UniqueFd& file, std::uint64_t piece_length,
+                           HashSteps& steps) {
   const auto stat = disk.stat(file);
   if (!stat) return stat.error();
   Digester digester;
   PieceRun run(piece_length);
-  const auto read = read_all(disk, file, stop, [&](std::span<const std::byte> bytes) {
+  const auto read = read_all(disk, file, steps, [&](std::span<const std::byte> bytes) {
     digester.update(bytes);
     run.update(bytes);
   });

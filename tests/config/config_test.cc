@@ -31,6 +31,8 @@ TEST_CASE("defaults: a bare start is a single origin on this machine alone") {
   CHECK_FALSE(config->free_bytes_min);
   CHECK(config->upload_bytes_max == 1099511627776);
   CHECK(config->uploads_max == 10000);
+  CHECK(config->scrub_period == 720h);
+  CHECK(config->scrub_bytes_per_second_max == 67108864);
   CHECK(config->upload_tti == 6h);
   CHECK_FALSE(config->evict_unbacked);
   CHECK_FALSE(config->cache_cleanup.tti);
@@ -58,6 +60,7 @@ store:
   free_bytes_min: 1GB
   upload_bytes_max: 2GB
   uploads_max: 7
+scrub: {period: 24h, bytes_per_second_max: 1MB}
 admin: {allow: [10.0.0.0/8, "::1"]}
 server:
   reactors: 3
@@ -77,6 +80,8 @@ log: {level: error}
   CHECK(config->free_bytes_min == std::uint64_t{1} << 30);
   CHECK(config->upload_bytes_max == std::uint64_t{2} << 30);
   CHECK(config->uploads_max == 7);
+  CHECK(config->scrub_period == 24h);
+  CHECK(config->scrub_bytes_per_second_max == 1048576);
   REQUIRE(config->admin_allow.size() == 2);
   CHECK(config->admin_allow[0].to_string() == "10.0.0.0/8");
   CHECK(config->admin_allow[1].to_string() == "::1/128");
@@ -299,6 +304,9 @@ TEST_CASE("set: any key by its path, lists and maps in YAML, nothing to reset") 
 TEST_CASE("set: a misspelt key and a wrong type are mistakes of the flag") {
   CHECK_THAT(mistakes_of(load({"-set", "castore.cach_dir=/x"})),
              Contains("-set: castore.cach_dir: unknown key; did you mean castore.cache_dir?"));
+  CHECK(mistakes_of(load({"-set", "scrub.period=0s"})) == "");
+  CHECK_THAT(mistakes_of(load({"-set", "scrub.period=999ms"})),
+             Contains("-set: scrub.period: expected 0, which is never, or at least 1s"));
   CHECK_THAT(mistakes_of(load({"-set", "store.uploads_max=many"})),
              Contains("-set: store.uploads_max: expected an integer, got many"));
   CHECK_THAT(mistakes_of(load({}, {{"ORLOP_SET", "store.uploads_max=many"}})),

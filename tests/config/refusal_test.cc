@@ -230,7 +230,6 @@ TEST_CASE("notices: what is known and has no effect is told once, with its place
       {"localdb: {source: /db}\n", "localdb.source: no effect: "},
       {"auth: {s3: {user: {}}}\n", "auth: no effect: there are no backends"},
       {"tls: {server: {cert: {path: /c}}}\n", "tls.server.cert.path: no effect: TLS is off"},
-      {"scrub: {period: 1h}\n", "scrub.period: no effect: the scrub is not built"},
       {"blobserver: {commit_replication_wait: 1s}\n",
        "blobserver.commit_replication_wait: no effect"},
   }));

@@ -45,6 +45,14 @@ TaskRecord task_example() {
   return {TaskKind::write_back, hello(), "library/hello", std::chrono::minutes(10), 1'796'000'000};
 }
 
+ScrubRecord scrub_example() {
+  return {.started_at = 1'796'000'000,
+          .finished_at = std::nullopt,
+          .cursor = hello(),
+          .blobs = 1,
+          .bytes = 11};
+}
+
 TEST_CASE("records: docs/formats.md shows the bytes that we write", "[golden]") {
   auto suspect = blob_example();
   suspect.backed = false;
@@ -64,6 +72,9 @@ TEST_CASE("records: docs/formats.md shows the bytes that we write", "[golden]") 
   CHECK(hour == example("accessed"));
   CHECK(encode_usage({-1, -8}) == example("usage"));
   CHECK(last_group_key(1) == example("last-group-key"));
+  CHECK(encode_scrub(scrub_example()) == example("scrub"));
+  CHECK(encode_scrub({.started_at = 1'796'000'000, .finished_at = 1'796'000'000}) ==
+        example("scrub-finished"));
 }
 
 TEST_CASE("records: docs/formats.md shows the bytes that we read", "[golden]") {
@@ -86,6 +97,13 @@ TEST_CASE("records: docs/formats.md shows the bytes that we read", "[golden]") {
   CHECK(*task == task_example());
 
   CHECK(decode_usage(example("usage")) == UsageDelta{-1, -8});
+
+  const auto scrub = decode_scrub(example("scrub"));
+  REQUIRE(scrub);
+  CHECK(*scrub == scrub_example());
+  const auto finished = decode_scrub(example("scrub-finished"));
+  REQUIRE(finished);
+  CHECK(finished->finished_at == 1'796'000'000);
 }
 
 TEST_CASE("records: the extremes survive") {
@@ -142,6 +160,8 @@ TEST_CASE("records: what is cut, too long, or of another version or shape is ref
                  [](const std::string& b) { return decode_metainfo(hello(), b); });
   check_refusals(encode_task(task_example()),
                  [](const std::string& b) { return decode_task(example("task-key"), b); });
+  check_refusals(example("scrub"), [](const std::string& b) { return decode_scrub(b); });
+  check_refusals(example("scrub-finished"), [](const std::string& b) { return decode_scrub(b); });
 }
 
 TEST_CASE("records: a field of the wrong kind or out of its range is refused") {
@@ -164,6 +184,8 @@ TEST_CASE("records: a field of the wrong kind or out of its range is refused") {
   CHECK(refused_metainfo("9401000bc40c00000001cbf4392600000003"));  // Pieces of no length.
   CHECK(refused_metainfo("9401040bc40800000001cbf43926"));          // A sum is missing.
   CHECK(refused_metainfo("9401040bc40b00000001cbf43926000000"));    // Three quarters of a sum.
+
+  CHECK_FALSE(decode_scrub(bytes_of_hex("9801ce6b0cc900c0c403010203010b0000")));  // Half a cursor.
 
   const auto refused_key = [](const std::string& key) {
     const auto decoded = decode_task(key, example("task"));

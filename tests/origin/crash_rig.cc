@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "core/digester.h"
+#include "origin/scrub.h"
 #include "store/blob_hash.h"
 #include "store/upload_table.h"
+#include "tests/origin/manual_stop.h"
+#include "tests/store/store_folder.h"
 
 namespace orlop {
 namespace {
@@ -251,6 +254,34 @@ bool CrashRig::settles_as_here(Digest digest) {
   REQUIRE(claim);
   const auto here = process_->lookup.here_under_claim(digest);
   return !here || *here;
+}
+
+void CrashRig::rot(Digest digest, const std::string& bytes) {
+  const auto path = process_->layout.blob(digest);
+  write_file(path, bytes);
+  REQUIRE(disk_.sync_filesystem(process_->root_of(*this)));
+  const auto stat = disk_.stat(path);
+  REQUIRE(stat);
+  REQUIRE(process_->catalogue->renew_fingerprint(digest, fingerprint_of(*stat)));
+  REQUIRE(process_->catalogue->sync());
+}
+
+bool CrashRig::scrub() {
+  ManualStop stop(clock_);
+  Scrub one(disk_, clock_, *process_->catalogue, process_->files, process_->settlement,
+            process_->claims, process_->lengths, stop, {.period = std::chrono::hours(24)});
+  const auto whole = one.pass();
+  return whole && *whole;
+}
+
+std::vector<std::string> CrashRig::evidence(Digest digest) const {
+  std::vector<std::string> bytes;
+  const auto folder = process_->layout.blob_folder(digest);
+  if (!fs::exists(folder)) return bytes;
+  for (const auto& name : names_in(folder)) {
+    if (name.starts_with(BlobFiles::kEvidencePrefix)) bytes.push_back(read_file(folder / name));
+  }
+  return bytes;
 }
 
 Usage CrashRig::usage() {

@@ -66,6 +66,14 @@ class CrashRig {
   /// True if clean-up removed it and says that its space is free.
   bool evict(Digest digest);
 
+  /// The disk loses these bytes of a blob and keeps the others, durably and unnoticed: its
+  /// fingerprint fits. Pre: not dead.
+  void rot(Digest digest, const std::string& bytes);
+  /// A pass of the scrub; true if it went to its end.
+  bool scrub();
+  /// What was set aside of a blob.
+  std::vector<std::string> evidence(Digest digest) const;
+
   /// The bytes that a reader gets; nothing if the blob is absent. Checks that a blob that is here
   /// has its metainfo and hashes to its name.
   std::optional<std::string> read(Digest digest);

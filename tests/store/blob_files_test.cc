@@ -24,6 +24,14 @@ struct FilesBench {
   std::filesystem::path path = folder.layout.blob(digest);
 
   std::set<std::string> names() const { return names_in(path.parent_path()); }
+  /// What was set aside, in the order of the names.
+  std::vector<std::string> evidence() const {
+    std::vector<std::string> bytes;
+    for (const auto& name : names()) {
+      if (name != "data") bytes.push_back(read_file(path.parent_path() / name));
+    }
+    return bytes;
+  }
 };
 
 TEST_CASE("blob files: a blob lies where Kraken puts it", "[golden]") {
@@ -138,7 +146,7 @@ TEST_CASE("blob files: quarantine makes the blob absent and keeps its bytes as e
 
   REQUIRE(bench.files.quarantine(bench.digest));
 
-  CHECK(bench.disk.log().phases() == std::vector<std::string>{"rename", "sync_directory"});
+  CHECK(bench.disk.log().phases() == std::vector<std::string>{"list", "rename", "sync_directory"});
   CHECK_FALSE(bench.files.open(bench.digest));
   const auto aside = "data.quarantined-" + std::to_string(stamp);
   CHECK(bench.names() == std::set<std::string>{aside, "_torrentmeta"});
@@ -149,12 +157,47 @@ TEST_CASE("blob files: a second bad copy does not replace the evidence of the fi
   FilesBench bench;
   write_file(bench.path, "first");
   REQUIRE(bench.files.quarantine(bench.digest));
-  bench.clock.advance(1s);
+  write_file(bench.path, "second");  // In the same nanosecond.
+
+  REQUIRE(bench.files.quarantine(bench.digest));
+
+  CHECK(bench.evidence() == std::vector<std::string>{"first", "second"});
+  CHECK(bench.files.quarantined() == 2);
+}
+
+TEST_CASE("blob files: of the evidence of one digest the newest four are kept") {
+  FilesBench bench;
+  const auto foreign = bench.path.parent_path() / "data.quarantined-by-hand";
+  write_file(foreign, "foreign");
+  for (const auto* bytes : {"1", "2", "3", "4", "5", "6"}) {
+    write_file(bench.path, bytes);
+    REQUIRE(bench.files.quarantine(bench.digest));
+  }
+
+  CHECK(bench.evidence() == std::vector<std::string>{"3", "4", "5", "6", "foreign"});
+}
+
+TEST_CASE("blob files: the newest evidence is the last also when the clock was set back") {
+  FilesBench bench;
+  write_file(bench.path, "first");
+  bench.clock.advance(1h);
+  REQUIRE(bench.files.quarantine(bench.digest));
+  bench.clock.advance(-1h);
   write_file(bench.path, "second");
 
   REQUIRE(bench.files.quarantine(bench.digest));
 
-  CHECK(bench.names().size() == 2);
+  CHECK(bench.evidence() == std::vector<std::string>{"first", "second"});
+}
+
+TEST_CASE("blob files: a time at the end of what fits is no reason to lose evidence") {
+  FilesBench bench;
+  write_file(bench.path.parent_path() / "data.quarantined-18446744073709551615", "stranger");
+  write_file(bench.path, "rotten");
+
+  REQUIRE(bench.files.quarantine(bench.digest));
+
+  CHECK(bench.evidence() == std::vector<std::string>{"rotten", "stranger"});
 }
 
 TEST_CASE("blob files: quarantine of what is not here is not_found") {

@@ -61,6 +61,44 @@ TEST_CASE("blob hash: a read error is an error and no digest") {
   CHECK_FALSE(sum_pieces(disk, *file, 5, 4));
 }
 
+/// Ends a hash before the read at `last`.
+class CountedSteps final : public HashSteps {
+ public:
+  explicit CountedSteps(std::uint64_t last) : last_(last) {}
+
+  Result<> before_read(std::uint64_t offset) override {
+    if (offset == last_) return Error(Errc::busy, "stopped");
+    return {};
+  }
+  void after_read(std::size_t count) override { read += count; }
+
+  std::uint64_t read = 0;
+
+ private:
+  std::uint64_t last_;
+};
+
+TEST_CASE("blob hash: it can be ended between any two steps, and then has no result") {
+  constexpr auto kStep = HashSteps::kStepBytes;
+  const StoreFolder folder;
+  PosixDisk disk;
+  write_file(folder.layout.upload_dir / "file", std::string(2 * kStep + 5, 'x'));
+  const auto file = disk.open_for_reading(folder.layout.upload_dir / "file");
+
+  for (const std::uint64_t step : {0U, 1U, 2U}) {
+    CountedSteps steps(step * kStep);
+    const auto stopped = hash_blob(disk, *file, kStep, steps);
+    REQUIRE_FALSE(stopped);
+    CHECK(stopped.error().code() == Errc::busy);
+    CHECK(steps.read == step * kStep);
+  }
+  CountedSteps to_the_end(~std::uint64_t{0});
+  const auto whole = hash_blob(disk, *file, kStep, to_the_end);
+  REQUIRE(whole);
+  CHECK(whole->digest() == hash_blob(disk, *file, kStep)->digest());
+  CHECK(to_the_end.read == 2 * kStep + 5);
+}
+
 TEST_CASE("blob hash: a file that is not as long as it was is corrupt") {
   const StoreFolder folder;
   PosixDisk disk;
