@@ -232,6 +232,7 @@ def test_the_database_survives_a_disk_without_a_single_byte_left(disk):
         assert {answer.status for answer in first} <= {200, 503}
         for answer in first:
             assert answer.status == 200 or int(answer.header("Retry-After")) >= 1
+        time.sleep(0.3)  # Until the file system is asked again.
         assert_full(client.start(Blob.random(10, "late").digest))
         filler.unlink()
         assert disk.writes_again_within(10)
