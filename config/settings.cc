@@ -207,6 +207,7 @@ void read_store(Settings& settings, Config& config) {
   settings.size("store.free_bytes_min", 0, kBytesMax, config.free_bytes_min);
   settings.size("store.upload_bytes_max", 1, kBytesMax, config.upload_bytes_max);
   settings.integer("store.uploads_max", 1, 10'000'000, config.uploads_max);
+  settings.integer("store.index_cpu_percent", 1, 100, config.index_cpu_percent);
 
   // As in Kraken, zero means the default: an upload always gets old some day.
   const auto tti = config.upload_tti;

@@ -274,4 +274,12 @@ Result<> Catalogue::put_scrub(const ScrubRecord& record) {
   return (*open)->write(batch, /*synced=*/false);
 }
 
+Result<> Catalogue::put_index_progress(const IndexProgress& progress) {
+  auto open = database_->for_writing();
+  if (!open) return std::move(open).error();
+  rocksdb::WriteBatch batch;
+  put(batch, **open, Family::general, kIndexerKey, encode_index_progress(progress));
+  return (*open)->write(batch, /*synced=*/false);
+}
+
 }  // namespace orlop

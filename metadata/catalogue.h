@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "core/digest.h"
 #include "core/metainfo.h"
+#include "metadata/index_progress.h"
 #include "metadata/records.h"
 
 namespace rocksdb {
@@ -175,6 +176,11 @@ class Catalogue {
   /// not later than what is recorded, unless what is recorded lies ahead of the clock (it was set
   /// back). LastAccess calls this.
   Result<> record_accesses(std::span<const Access> accesses);
+
+  /// How far the background indexer came. `not_found` if it never began.
+  Result<IndexProgress> index_progress() const;
+  /// In place of what was kept. Unsynced, but never durable before the records written until now.
+  Result<> put_index_progress(const IndexProgress& progress);
 
   /// Hours since 1970, by the clock.
   std::uint32_t current_hour() const;

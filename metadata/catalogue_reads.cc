@@ -62,6 +62,16 @@ Result<std::vector<TaskRecord>> Catalogue::tasks(Digest digest) const {
   return found;
 }
 
+Result<IndexProgress> Catalogue::index_progress() const {
+  const auto open = database_->for_reading();
+  if (!open) return open.error();
+  rocksdb::PinnableSlice bytes;
+  if (auto got = (*open)->get(Family::general, kIndexerKey, bytes); !got) {
+    return std::move(got).error();
+  }
+  return decode_index_progress(to_view(bytes));
+}
+
 Result<Usage> Catalogue::usage() const {
   const auto open = database_->for_reading();
   if (!open) return open.error();

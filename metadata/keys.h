@@ -43,6 +43,7 @@ std::string task_key(TaskKind kind, const Digest& digest, std::string_view name_
 inline constexpr std::string_view kUsageKey = "usage";
 inline constexpr std::string_view kAgeKey = "age";
 inline constexpr std::string_view kScrubKey = "scrub";
+inline constexpr std::string_view kIndexerKey = "indexer";  ///< IndexProgress.
 inline constexpr std::string_view kProbeKey = "probe";  ///< Written to see whether writes work.
 inline constexpr std::string_view kLastGroupPrefix = "last_group";
 /// "last_group" ‖ committer.

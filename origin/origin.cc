@@ -87,6 +87,7 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
   if (auto recovered = origin->upload_table_.recover(); !recovered) {
     return std::move(recovered).error();
   }
+  origin->indexer_.start();
   return origin;
 }
 
@@ -120,11 +121,13 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
           [this] { return space_use(options_.layout.cache_dir); }, options_.eviction),
       scrub_(disk, clock, *catalogue_, files_, settlement_, claims_, piece_lengths_, scrub_stop_,
              options_.scrub),
+      indexer_(disk, *catalogue_, settlement_, options_.layout, options_.indexer),
       maintenance_([this] { maintain(); }),
       eviction_thread_([this] { evict(); }),
       scrubbing_([this] { scrub_.run(); }) {}
 
 Origin::~Origin() {
+  indexer_.stop();
   {
     const std::lock_guard lock(maintenance_mutex_);
     stopping_ = true;
@@ -163,7 +166,8 @@ std::vector<std::string> Origin::status() const {
           "disk work waiting or running: " + std::to_string(pool_.queued()),
           "blobs waiting to be verified: " + std::to_string(lookup_.verifications_waiting()),
           "blobs quarantined since the start: " + std::to_string(files_.quarantined()),
-          scrub_.status()};
+          scrub_.status(),
+          indexer_.status()};
 }
 
 /// Waits. True if the origin is ending.

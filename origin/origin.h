@@ -27,6 +27,7 @@
 #include "origin/catalogue_journal.h"
 #include "origin/eviction.h"
 #include "origin/folder_locks.h"
+#include "origin/indexer.h"
 #include "origin/node_identity.h"
 #include "origin/removal.h"
 #include "origin/scrub.h"
@@ -52,6 +53,7 @@ struct OriginOptions {
   RemovalOptions removal;
   EvictionOptions eviction;
   ScrubOptions scrub;
+  IndexerOptions indexer;
   std::size_t disk_threads = 16;
   std::size_t disk_queue_max = 4096;
 };
@@ -130,6 +132,7 @@ class Origin {
   Eviction eviction_;
   StopSignal scrub_stop_;
   Scrub scrub_;
+  Indexer indexer_;
 
   std::mutex maintenance_mutex_;
   std::condition_variable maintenance_wake_;
