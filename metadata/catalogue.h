@@ -149,6 +149,9 @@ class Catalogue {
   /// The blob's tasks, by kind and then by namespace.
   Result<std::vector<TaskRecord>> tasks(Digest digest) const;
 
+  /// How many there are of all blobs. Reads all their keys.
+  Result<std::uint64_t> count_tasks(TaskKind kind) const;
+
   Result<Usage> usage() const;
 
   /// The blobs that come after `after` in the order of their digests, `limit` at most.

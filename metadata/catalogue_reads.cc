@@ -62,6 +62,19 @@ Result<std::vector<TaskRecord>> Catalogue::tasks(Digest digest) const {
   return found;
 }
 
+Result<std::uint64_t> Catalogue::count_tasks(TaskKind kind) const {
+  const auto open = database_->for_reading();
+  if (!open) return open.error();
+  const std::string prefix(1, static_cast<char>(kind));
+  std::uint64_t count = 0;
+  const auto tasks = (*open)->scan(Family::tasks);
+  for (tasks->Seek(prefix); tasks->Valid() && tasks->key().starts_with(prefix); tasks->Next()) {
+    ++count;
+  }
+  if (!tasks->status().ok()) return to_error(tasks->status(), "count tasks");
+  return count;
+}
+
 Result<IndexProgress> Catalogue::index_progress() const {
   const auto open = database_->for_reading();
   if (!open) return open.error();

@@ -13,6 +13,7 @@
 #include "server/check_command.h"
 #include "server/check_config_command.h"
 #include "server/configured.h"
+#include "server/export_sidecars_command.h"
 #include "server/serve_command.h"
 
 namespace orlop {
@@ -32,6 +33,8 @@ constexpr std::array kCommands = {
     Command{"check-config", "say what `serve` with the same flags would do, and try the disk",
             check_config_command},
     Command{"check", "verify a data folder that no daemon uses", check_command},
+    Command{"export-sidecars", "write Kraken's sidecars from a stopped node's database",
+            export_sidecars_command},
     Command{"help", "print this", help_command},
     Command{"version", "print the version", version_command},
 };
