@@ -34,6 +34,7 @@ struct Config {
   std::filesystem::path upload_dir;    ///< castore.upload_dir, or DATA/upload
   std::filesystem::path cache_dir;     ///< castore.cache_dir, or DATA/cache
   std::filesystem::path database_dir;  ///< store.database_dir, DATA/db, or <cache_dir>/../orlop
+  std::vector<std::filesystem::path> volumes;  ///< castore.volumes: the locations, all different.
 
   // Who we are and where we listen.
   std::string listen_address = "127.0.0.1";  ///< An IPv4 or IPv6 address, no name, no brackets.

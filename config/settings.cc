@@ -120,8 +120,7 @@ class Settings {
   EffectiveSettings& effective_;
 };
 
-std::filesystem::path folder(const Settings& settings, std::string_view path) {
-  const auto text = settings.text(path);
+std::filesystem::path folder(const std::string& text) {
   if (text.empty()) return {};
   auto normal = std::filesystem::path(text).lexically_normal();
   return normal.has_filename() ? normal : normal.parent_path();  // Without the last slash.
@@ -129,9 +128,9 @@ std::filesystem::path folder(const Settings& settings, std::string_view path) {
 
 void read_folders(Settings& settings, const std::string& config_file, Config& config,
                   Findings& findings) {
-  config.upload_dir = folder(settings, "castore.upload_dir");
-  config.cache_dir = folder(settings, "castore.cache_dir");
-  config.database_dir = folder(settings, "store.database_dir");
+  config.upload_dir = folder(settings.text("castore.upload_dir"));
+  config.cache_dir = folder(settings.text("castore.cache_dir"));
+  config.database_dir = folder(settings.text("store.database_dir"));
   for (const auto* path : {"castore.upload_dir", "castore.cache_dir"}) {
     if (!settings.text(path).empty()) continue;
     findings.mistakes.push_back(config_file + ": " + path +
@@ -153,6 +152,25 @@ void read_folders(Settings& settings, const std::string& config_file, Config& co
       settings.mistake(named, std::string(folders[i].first) + " and " + folders[j].first +
                                   " are the same folder");
     }
+  }
+}
+
+void read_volumes(const Settings& settings, Config& config, Findings& findings) {
+  const auto* volumes = settings.find("castore.volumes");
+  if (volumes == nullptr) return;
+  for (const auto& item : volumes->children) {
+    const auto* location = item.find("location");
+    const auto path = location == nullptr ? std::filesystem::path() : folder(location->text);
+    if (path.empty()) {
+      findings.mistake(item, "castore.volumes", "a volume needs a location, a folder");
+      continue;
+    }
+    const auto known = std::find(config.volumes.begin(), config.volumes.end(), path);
+    if (known != config.volumes.end()) {
+      findings.mistake(item, "castore.volumes[].location", "the same folder twice");
+      continue;
+    }
+    config.volumes.push_back(path);
   }
 }
 
@@ -347,6 +365,7 @@ void read_settings(const Node& merged, const std::string& config_file, Config& c
                    Findings& findings, EffectiveSettings& effective) {
   Settings settings(merged, findings, effective);
   read_folders(settings, config_file, config, findings);
+  read_volumes(settings, config, findings);
   read_pieces(settings, config_file, config, findings);
   read_peer_id(settings, config_file, config, findings);
   read_store(settings, config);

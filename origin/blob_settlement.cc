@@ -288,8 +288,9 @@ Result<> BlobSettlement::sync(Digest digest, const UniqueFd& file) {
 
 Result<> BlobSettlement::sync_file(Digest digest, const UniqueFd& file) {
   if (auto synced = disk_.sync_data(file); !synced) return synced;
-  for (const auto& folder : {layout_.blob_folder(digest), layout_.inner_shard(digest),
-                             layout_.outer_shard(digest), layout_.cache_dir}) {
+  for (const auto& folder :
+       {layout_.blob_folder(digest), layout_.inner_shard(digest), layout_.outer_shard(digest),
+        layout_.outer_shard(digest).parent_path()}) {
     if (auto synced = disk_.sync_directory(folder); !synced) return synced;
   }
   return {};

@@ -52,12 +52,13 @@ struct Eviction::Sweep {
 };
 
 Eviction::Eviction(Removal& removal, Catalogue& catalogue, LastAccess& last_access,
-                   WorkerPool& pool, const Clock& ages, SpaceProbe space_probe,
-                   EvictionOptions options)
+                   WorkerPool& pool, const Layout& layout, const Clock& ages,
+                   SpaceProbe space_probe, EvictionOptions options)
     : removal_(removal),
       catalogue_(catalogue),
       last_access_(last_access),
       pool_(pool),
+      layout_(layout),
       ages_(ages),
       space_probe_(std::move(space_probe)),
       options_(std::move(options)) {}
@@ -179,6 +180,8 @@ Result<Eviction::Reached> Eviction::sweep(std::uint32_t from_hour, std::uint32_t
       hour = access.hour;
       after = access.digest;
       ++pass.examined;
+      // By the marks: what goes from a volume's file system frees nothing on the cache's own.
+      if (before_hour == kNoLimit && layout_.filesystem(access.digest) != 0) continue;
       const auto record = catalogue_.blob(access.digest);
       if (!record && record.error().code() == Errc::busy) return record.error();
       if (!record || !removal_.may_go(*record)) continue;

@@ -13,6 +13,7 @@
 #include "metadata/last_access.h"
 #include "origin/removal.h"
 #include "store/free_space.h"
+#include "store/layout.h"
 
 namespace orlop {
 
@@ -59,9 +60,10 @@ class Eviction {
     std::uint64_t failed = 0;
   };
 
-  /// `space_probe` asks the file system of the blobs. `ages` is the catalogue's clock.
+  /// `space_probe` asks the file system of the cache folder. `ages` is the catalogue's clock.
   Eviction(Removal& removal, Catalogue& catalogue, LastAccess& last_access, WorkerPool& pool,
-           const Clock& ages, SpaceProbe space_probe, EvictionOptions options);
+           const Layout& layout, const Clock& ages, SpaceProbe space_probe,
+           EvictionOptions options);
 
   /// Does what is due: clean-up by time at each `interval`, by the marks whenever it is called.
   Result<Pass> run_due(const Rest& rest);
@@ -101,6 +103,7 @@ class Eviction {
   Catalogue& catalogue_;
   LastAccess& last_access_;
   WorkerPool& pool_;
+  const Layout& layout_;
   const Clock& ages_;
   const SpaceProbe space_probe_;
   const EvictionOptions options_;

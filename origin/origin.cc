@@ -1,12 +1,11 @@
 #include "origin/origin.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
+#include "store/volumes.h"
 
 namespace orlop {
 namespace {
@@ -30,12 +29,51 @@ Result<> make_folders(Disk& disk, const std::filesystem::path& folder) {
   return disk.sync_directory(parent);
 }
 
-Result<dev_t> filesystem_of(const std::filesystem::path& folder) {
-  struct stat raw = {};
-  if (::stat(folder.c_str(), &raw) != 0) {
-    return Error::from_errno("stat " + folder.string(), errno);
+/// The folders of a layout that are ours to lock, and below which no link is followed.
+std::vector<std::filesystem::path> own_folders(const Layout& layout) {
+  const auto roots = layout.shard_roots();
+  std::vector<std::filesystem::path> folders(roots.begin(), roots.end());
+  for (std::size_t number = 0; number < layout.filesystem_count(); ++number) {
+    folders.push_back(layout.upload_dir_of(number));
   }
-  return raw.st_dev;
+  return folders;
+}
+
+/// A commit is a rename, which does not cross from one mount to another.
+Result<> check_one_mount(const std::filesystem::path& upload_dir,
+                         const std::filesystem::path& shards, const char* names) {
+  const auto uploads_on = mount_of(upload_dir);
+  if (!uploads_on) return uploads_on.error();
+  const auto blobs_on = mount_of(shards);
+  if (!blobs_on) return blobs_on.error();
+  if (*uploads_on == *blobs_on) return {};
+  return Error(Errc::invalid_argument,
+               std::string(names) + " (" + upload_dir.string() + " and " + shards.string() +
+                   ") are on different file systems or mounts, so a commit could not be a rename; "
+                   "put them on one");
+}
+
+/// A directory on each file system, for its syncs.
+Result<std::vector<UniqueFd>> open_filesystems(Disk& disk, const Layout& layout) {
+  std::vector<UniqueFd> roots;
+  for (std::size_t number = 0; number < layout.filesystem_count(); ++number) {
+    auto root = disk.open_directory(layout.upload_dir_of(number));
+    if (!root) return std::move(root).error();
+    roots.push_back(*std::move(root));
+  }
+  return roots;
+}
+
+/// Makes the upload folders of volumes, and sees to it that each is where its shards are.
+Result<> make_volume_folders(Disk& disk, const Layout& layout) {
+  for (const auto& [byte, shard] : layout.linked_shards) {
+    if (shard.filesystem == 0) continue;
+    const auto& upload_dir = layout.upload_dir_of(shard.filesystem);
+    if (auto made = make_folders(disk, upload_dir); !made) return made;
+    auto one = check_one_mount(upload_dir, shard.folder, "castore.volumes: uploads and shards");
+    if (!one) return one;
+  }
+  return {};
 }
 
 }  // namespace
@@ -43,29 +81,34 @@ Result<dev_t> filesystem_of(const std::filesystem::path& folder) {
 Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths piece_lengths,
                                              NodeIdentity node, Disk& disk, const Clock& clock,
                                              Random& random) {
-  const auto& layout = options.layout;
-  for (const auto& folder : {layout.upload_dir, layout.cache_dir, options.database_dir}) {
+  for (const auto& folder :
+       {options.layout.upload_dir, options.layout.cache_dir, options.database_dir}) {
     if (auto made = make_folders(disk, folder); !made) return std::move(made).error();
   }
-  for (const auto& folder : {layout.upload_dir, layout.cache_dir}) {
+  auto same = check_one_mount(options.layout.upload_dir, options.layout.cache_dir,
+                              "castore.upload_dir and castore.cache_dir");
+  if (!same) return std::move(same).error();
+  auto linked = with_linked_shards(options.layout, options.volumes);
+  if (!linked) return std::move(linked).error();
+  options.layout = *std::move(linked);
+  const auto& layout = options.layout;
+  if (auto made = make_volume_folders(disk, layout); !made) return std::move(made).error();
+
+  auto locks = FolderLocks::acquire(own_folders(layout));
+  if (!locks) return std::move(locks).error();
+  for (const auto& folder : own_folders(layout)) {
     if (auto confined = disk.confine(folder); !confined) return std::move(confined).error();
   }
-  auto locks = FolderLocks::acquire({layout.upload_dir, layout.cache_dir});
-  if (!locks) return std::move(locks).error();
+  auto roots = open_filesystems(disk, layout);
+  if (!roots) return std::move(roots).error();
 
-  const auto uploads_on = filesystem_of(layout.upload_dir);
-  if (!uploads_on) return uploads_on.error();
-  const auto blobs_on = filesystem_of(layout.cache_dir);
-  if (!blobs_on) return blobs_on.error();
-  const auto database_on = filesystem_of(options.database_dir);
+  CommitterOptions committer_options{.durability = options.durability,
+                                     .group_sync = options.group_sync};
+  const auto database_on = mount_of(options.database_dir);
   if (!database_on) return database_on.error();
-  if (*uploads_on != *blobs_on) {
-    return Error(Errc::invalid_argument,
-                 "castore.upload_dir (" + layout.upload_dir.string() + ") and castore.cache_dir (" +
-                     layout.cache_dir.string() +
-                     ") are on different file systems, so a commit could not be a rename; put them "
-                     "on one");
-  }
+  const auto blobs_on = mount_of(layout.cache_dir);
+  if (!blobs_on) return blobs_on.error();
+  if (database_on->device != blobs_on->device) committer_options.journal_filesystem.reset();
 
   auto ages = std::make_unique<AgeClock>(clock);
   auto catalogue = Catalogue::open({.path = options.database_dir, .clock = ages.get()});
@@ -73,16 +116,10 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
   const auto age = (*catalogue)->age();
   if (!age) return age.error();
   if (*age) ages->resume_at(Clock::Wall(std::chrono::seconds(**age)));
-  auto root = disk.open_directory(layout.cache_dir);
-  if (!root) return std::move(root).error();
 
-  const CommitterOptions committer_options{
-      .durability = options.durability,
-      .group_sync = options.group_sync,
-      .journal_on_other_filesystem = *database_on != *blobs_on};
   std::unique_ptr<Origin> origin(new Origin(std::move(options), std::move(piece_lengths),
                                             std::move(node), disk, clock, random, *std::move(locks),
-                                            *std::move(root), std::move(ages),
+                                            *std::move(roots), std::move(ages),
                                             *std::move(catalogue), committer_options));
   if (auto recovered = origin->upload_table_.recover(); !recovered) {
     return std::move(recovered).error();
@@ -92,7 +129,7 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
 }
 
 Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity node, Disk& disk,
-               const Clock& clock, Random& random, FolderLocks locks, UniqueFd root,
+               const Clock& clock, Random& random, FolderLocks locks, std::vector<UniqueFd> roots,
                std::unique_ptr<AgeClock> ages, std::unique_ptr<Catalogue> catalogue,
                CommitterOptions committer_options)
     : options_(std::move(options)),
@@ -104,9 +141,9 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
       last_access_(*catalogue_),
       journal_(*catalogue_, clock, options_.durability != Durability::never),
       files_(disk, clock, options_.layout),
-      space_(options_.layout.upload_dir, clock, options_.free_bytes_min),
+      space_(options_.layout, clock, options_.free_bytes_min),
       upload_table_(disk, clock, random, options_.layout, piece_lengths_, options_.uploads),
-      committer_(disk, options_.layout, journal_, std::move(root), committer_options),
+      committer_(disk, options_.layout, journal_, std::move(roots), committer_options),
       settlement_(disk, clock, files_, *catalogue_, claims_, piece_lengths_, options_.layout),
       pool_(options_.disk_threads, options_.disk_queue_max),
       lookup_(settlement_, claims_, open_blobs_, disk, clock, pool_),
@@ -117,7 +154,7 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
                 .sync_while_streaming = options_.durability != Durability::never}),
       removal_(lookup_, files_, *catalogue_, claims_, open_blobs_, pool_, clock, options_.removal),
       eviction_(
-          removal_, *catalogue_, last_access_, pool_, *ages_,
+          removal_, *catalogue_, last_access_, pool_, options_.layout, *ages_,
           [this] { return space_use(options_.layout.cache_dir); }, options_.eviction),
       scrub_(disk, clock, *catalogue_, files_, settlement_, claims_, piece_lengths_, scrub_stop_,
              options_.scrub),

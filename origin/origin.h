@@ -38,12 +38,14 @@
 #include "store/free_space.h"
 #include "store/layout.h"
 #include "store/open_blobs.h"
+#include "store/store_space.h"
 #include "store/upload_table.h"
 
 namespace orlop {
 
 struct OriginOptions {
-  Layout layout;
+  Layout layout;  ///< The two folders; shards on volumes are found by `open`.
+  std::vector<std::filesystem::path> volumes;  ///< castore.volumes: their locations.
   std::filesystem::path database_dir;
   Durability durability = Durability::group;
   GroupSync group_sync = GroupSync::syncfs;
@@ -97,7 +99,7 @@ class Origin {
 
  private:
   Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity node, Disk& disk,
-         const Clock& clock, Random& random, FolderLocks locks, UniqueFd root,
+         const Clock& clock, Random& random, FolderLocks locks, std::vector<UniqueFd> roots,
          std::unique_ptr<AgeClock> ages, std::unique_ptr<Catalogue> catalogue,
          CommitterOptions committer_options);
 
@@ -119,7 +121,7 @@ class Origin {
   DigestClaims claims_;
   OpenBlobs open_blobs_;
   BlobFiles files_;
-  FreeSpace space_;
+  StoreSpace space_;
   UploadTable upload_table_;
   Committer committer_;
   BlobSettlement settlement_;  // Before the pool, where some of its work ends.

@@ -59,7 +59,8 @@ Task<Result<UnlessHere<UploadId>>> Uploads::start(Digest digest, std::uint64_t s
   auto started = co_await pool_.run_admitted([&]() -> Result<std::shared_ptr<Upload>> {
     if (auto writable = catalogue_.writable(); !writable) return std::move(writable).error();
     Reservation space;
-    if (auto held = space_.reserve(space, size_bytes); !held) return std::move(held).error();
+    if (auto held = space_.reserve(digest, space, size_bytes); !held)
+      return std::move(held).error();
     return table_.start(digest, UploadLife::resumable, std::move(space));
   });
   if (!started) co_return std::move(started).error();
@@ -136,7 +137,8 @@ Task<Result<Uploads::Single>> Uploads::begin_single(Digest digest, std::uint64_t
   auto started = co_await pool_.run([&]() -> Result<std::shared_ptr<Upload>> {
     if (auto writable = catalogue_.writable(); !writable) return std::move(writable).error();
     Reservation space;
-    if (auto held = space_.reserve(space, expected_bytes); !held) return std::move(held).error();
+    if (auto held = space_.reserve(digest, space, expected_bytes); !held)
+      return std::move(held).error();
     return table_.start(digest, UploadLife::single, std::move(space));
   });
   if (!started) co_return std::move(started).error();
@@ -203,19 +205,39 @@ Task<Result<Committed>> Uploads::commit_sealed(std::shared_ptr<Upload> upload,
     co_return Committed{.digest = digest, .size_bytes = metainfo->size_bytes(), .was_here = true};
   }
 
-  CommitRequest request{.upload = upload, .metainfo = &*metainfo, .note = note};
+  const auto committed = co_await at_home(upload, digest);
+  if (!committed) {
+    upload->gate.unseal();
+    co_return committed.error();
+  }
+  CommitRequest request{.upload = *committed, .metainfo = &*metainfo, .note = note};
   const auto failed = co_await publish(std::move(request));
+  const bool was_copy = *committed != upload;
+  if (was_copy) co_await discard(**committed);
   if (!failed) {
     co_await discard(*upload);  // Its file has become the blob; this removes the session.
     co_return Committed{.digest = digest, .size_bytes = metainfo->size_bytes(), .was_here = false};
   }
   log_warn("commit_failed", {{"digest", digest.to_string()}, {"reason", failed->error.detail()}});
-  if (failed->failure == CommitFailure::upload_lost) {
+  if (failed->failure == CommitFailure::upload_lost && !was_copy) {
     co_await discard(*upload);
   } else {
     upload->gate.unseal();
   }
   co_return failed->error;
+}
+
+/// The upload itself, or a copy of it on the file system of its blob: one that was started without
+/// its digest may lie on another.
+Task<Result<std::shared_ptr<Upload>>> Uploads::at_home(std::shared_ptr<Upload> upload,
+                                                       Digest digest) {
+  if (table_.lies_where_blob_will(*upload, digest)) co_return upload;
+  co_return co_await pool_.run_admitted([&]() -> Result<std::shared_ptr<Upload>> {
+    Reservation space;
+    auto held = space_.reserve(digest, space, upload->size_bytes());
+    if (!held) return std::move(held).error();
+    return table_.copy(*upload, digest, std::move(space));
+  });
 }
 
 Task<CommitOutcome> Uploads::publish(CommitRequest request) {
@@ -232,7 +254,8 @@ Task<CommitOutcome> Uploads::publish(CommitRequest request) {
 /// Holds the space for all that the client has announced, `end` included.
 Task<Result<>> Uploads::reserve(Upload& upload, std::uint64_t end) {
   const auto wanted = upload.announce(end);
-  co_return co_await pool_.run([&] { return space_.reserve(upload.space, wanted); });
+  co_return co_await pool_.run(
+      [&] { return space_.reserve(upload.digest(), upload.space, wanted); });
 }
 
 Task<> Uploads::discard(Upload& upload) {

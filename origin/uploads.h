@@ -15,7 +15,7 @@
 #include "origin/blob_lookup.h"
 #include "origin/chunk_writer.h"
 #include "store/committer.h"
-#include "store/free_space.h"
+#include "store/store_space.h"
 #include "store/upload_table.h"
 
 namespace orlop {
@@ -58,7 +58,7 @@ struct Committed {
 class Uploads {
  public:
   Uploads(UploadTable& table, BlobLookup& lookup, Catalogue& catalogue, Committer& committer,
-          FreeSpace& space, WorkerPool& pool, const Clock& clock, UploadsOptions options)
+          StoreSpace& space, WorkerPool& pool, const Clock& clock, UploadsOptions options)
       : table_(table),
         lookup_(lookup),
         catalogue_(catalogue),
@@ -113,6 +113,7 @@ class Uploads {
   Task<Result<Committed>> commit_sealed(std::shared_ptr<Upload> upload,
                                         std::optional<Digest> expected, const CommitNote& note);
   Task<Result<MetaInfo>> finish_bytes(Upload& upload);
+  Task<Result<std::shared_ptr<Upload>>> at_home(std::shared_ptr<Upload> upload, Digest digest);
   Task<CommitOutcome> publish(CommitRequest request);
   Task<Result<>> reserve(Upload& upload, std::uint64_t end);
   Task<> discard(Upload& upload);
@@ -121,7 +122,7 @@ class Uploads {
   BlobLookup& lookup_;
   Catalogue& catalogue_;
   Committer& committer_;
-  FreeSpace& space_;
+  StoreSpace& space_;
   WorkerPool& pool_;
   const Clock& clock_;
   const UploadsOptions options_;

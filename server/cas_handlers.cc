@@ -16,8 +16,9 @@ Reply bad_digest(const Error& error, const Request& request) {
                     "the path must end in 64 lower-case hex digits: " + error.detail(), request);
 }
 
-/// Stands in for the digest of bytes that will name themselves.
-constexpr Digest kUnnamed({});
+/// Stands in for the digest of bytes that will name themselves. Such an upload lies where blobs of
+/// the shard ff do: in upload_dir, since Kraken made links for shards of digits only.
+constexpr Digest kUnnamed({0xff});
 
 std::string blob_path(Digest digest) { return "/cas/" + digest.hex(); }
 

@@ -77,6 +77,7 @@ Result<> complete_names(Config& config) {
 OriginOptions origin_options(const Config& config) {
   OriginOptions options;
   options.layout = {.upload_dir = config.upload_dir, .cache_dir = config.cache_dir};
+  options.volumes = config.volumes;
   options.database_dir = config.database_dir;
   options.durability = durability_of(config.durability);
   options.group_sync =

@@ -1,8 +1,11 @@
 #include "store/committer.h"
 
+#include <algorithm>
 #include <latch>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -20,14 +23,14 @@ Digest digest_of_request(const CommitRequest& request) { return request.metainfo
 
 }  // namespace
 
-Committer::Committer(Disk& disk, const Layout& layout, CommitJournal& journal, UniqueFd root,
-                     CommitterOptions options)
+Committer::Committer(Disk& disk, const Layout& layout, CommitJournal& journal,
+                     std::vector<UniqueFd> roots, CommitterOptions options)
     : disk_(disk),
       layout_(layout),
       journal_(journal),
-      root_(std::move(root)),
+      roots_(std::move(roots)),
       options_(options),
-      sync_pool_(options.group_sync == GroupSync::fsync ? kSyncThreads : 1),
+      sync_pool_(options.group_sync == GroupSync::fsync ? kSyncThreads : roots_.size()),
       thread_([this] { run(); }) {}
 
 Committer::~Committer() {
@@ -115,26 +118,31 @@ std::vector<CommitOutcome> Committer::commit_group(std::span<const CommitRequest
   }
   if (published.empty()) return outcomes;
 
-  const auto fail_all = [&](CommitFailure failure, const Error& error) {
-    for (const auto place : places) outcomes[place] = CommitError{failure, error};
-  };
   if (auto recorded = journal_.record(records); !recorded) {
     for (const auto& request : published) take_back(request);
-    fail_all(CommitFailure::upload_kept, recorded.error());
+    for (const auto place : places) {
+      outcomes[place] = CommitError{CommitFailure::upload_kept, recorded.error()};
+    }
     return outcomes;
   }
-  if (auto synced = sync_group(published); !synced) {
-    // The kernel may have dropped the pages and will call them clean from now on ("fsyncgate"),
-    // so these files must not be believed, nor committed again. Without a file their records are
-    // dropped; where even the removal fails, the records must not vouch for them.
-    journal_.distrust(records);
-    for (const auto& request : published) {
-      (void)disk_.remove_file(layout_.blob(digest_of_request(request)));
-    }
-    log_error("commit_sync_failed",
-              {{"blobs", published.size()}, {"reason", synced.error().detail()}});
-    fail_all(CommitFailure::upload_lost, Error(Errc::busy, synced.error().detail()));
+  const auto synced = sync_group(published);
+  std::vector<CommitRecord> doubtful;
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    if (!synced[i]) doubtful.push_back(records[i]);
   }
+  if (doubtful.empty()) return outcomes;
+  // The kernel may have dropped the pages and will call them clean from now on ("fsyncgate"), so
+  // these files must not be believed, nor committed again. Without a file their records are
+  // dropped; where even the removal fails, the records must not vouch for them.
+  journal_.distrust(doubtful);
+  std::string reason;
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    if (synced[i]) continue;
+    reason = synced[i].error().detail();
+    (void)disk_.remove_file(layout_.blob(digest_of_request(published[i])));
+    outcomes[places[i]] = CommitError{CommitFailure::upload_lost, Error(Errc::busy, reason)};
+  }
+  log_error("commit_sync_failed", {{"blobs", doubtful.size()}, {"reason", reason}});
   return outcomes;
 }
 
@@ -166,41 +174,78 @@ void Committer::take_back(const CommitRequest& request) {
   }
 }
 
-Result<> Committer::sync_group(std::span<const CommitRequest> group) {
-  if (options_.durability == Durability::never) return {};
-  if (options_.group_sync == GroupSync::syncfs) {
-    if (auto synced = disk_.sync_filesystem(root_); !synced) return synced;
-    if (!options_.journal_on_other_filesystem) return {};
-    return journal_.sync();
+/// How the sync of each request's file system ended, or of the journal.
+std::vector<Result<>> Committer::sync_group(std::span<const CommitRequest> group) {
+  std::vector<Result<>> results(group.size());
+  if (options_.durability == Durability::never) return results;
+  const bool by_syncfs = options_.group_sync == GroupSync::syncfs;
+  const auto synced = by_syncfs ? sync_filesystems(group) : sync_directories(group);
+
+  std::set<std::size_t> filesystems;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto filesystem = layout_.filesystem(digest_of_request(group[i]));
+    filesystems.insert(filesystem);
+    results[i] = synced[filesystem];
   }
-  if (auto synced = sync_directories(group); !synced) return synced;
-  return journal_.sync();
+  const auto failed = [](const Result<>& result) { return !result; };
+  if (std::all_of(results.begin(), results.end(), failed)) return results;
+  const auto& home = options_.journal_filesystem;
+  const bool covered = by_syncfs && home && filesystems.contains(*home);
+  const auto journal = covered ? synced[*home] : journal_.sync();
+  if (!journal) std::fill(results.begin(), results.end(), journal);
+  return results;
+}
+
+/// syncfs of each file system that got blobs; success for the others.
+std::vector<Result<>> Committer::sync_filesystems(std::span<const CommitRequest> group) {
+  std::set<std::size_t> filesystems;
+  for (const auto& request : group) {
+    filesystems.insert(layout_.filesystem(digest_of_request(request)));
+  }
+  std::vector<Result<>> results(roots_.size());
+  std::vector<std::function<Result<>()>> syncs;
+  for (const auto filesystem : filesystems) {
+    syncs.emplace_back([this, filesystem] { return disk_.sync_filesystem(roots_[filesystem]); });
+  }
+  const auto synced = side_by_side(syncs);
+  std::size_t next = 0;
+  for (const auto filesystem : filesystems) results[filesystem] = synced[next++];
+  return results;
 }
 
 /// Syncs each directory that got a new name: the blob's folder, its inner shard, and the shards
 /// above if this process has not yet synced the name of this inner shard.
-Result<> Committer::sync_directories(std::span<const CommitRequest> group) {
-  std::set<std::filesystem::path> directories;
+std::vector<Result<>> Committer::sync_directories(std::span<const CommitRequest> group) {
+  std::map<std::filesystem::path, std::size_t> directories;  // With the file system of each.
   for (const auto& request : group) {
     const auto digest = digest_of_request(request);
-    directories.insert(layout_.blob_folder(digest));
-    directories.insert(layout_.inner_shard(digest));
+    const auto filesystem = layout_.filesystem(digest);
+    directories.emplace(layout_.blob_folder(digest), filesystem);
+    directories.emplace(layout_.inner_shard(digest), filesystem);
     if (shard_synced_.test(shard_index(digest))) continue;
-    directories.insert(layout_.outer_shard(digest));
-    directories.insert(layout_.cache_dir);
+    directories.emplace(layout_.outer_shard(digest), filesystem);
+    directories.emplace(layout_.outer_shard(digest).parent_path(), filesystem);
   }
   std::vector<std::function<Result<>()>> syncs;
-  for (const auto& directory : directories) {
-    syncs.emplace_back([&] { return disk_.sync_directory(directory); });
+  for (const auto& [directory, filesystem] : directories) {
+    syncs.emplace_back([this, &at = directory] { return disk_.sync_directory(at); });
   }
-  for (auto& synced : side_by_side(syncs)) {
-    if (!synced) return std::move(synced);
+  const auto synced = side_by_side(syncs);
+  std::vector<Result<>> results(roots_.size());
+  std::size_t next = 0;
+  for (const auto& [directory, filesystem] : directories) {
+    const auto& one = synced[next++];
+    if (!one) results[filesystem] = one;
   }
-  for (const auto& request : group) shard_synced_.set(shard_index(digest_of_request(request)));
-  return {};
+  for (const auto& request : group) {
+    const auto digest = digest_of_request(request);
+    if (results[layout_.filesystem(digest)]) shard_synced_.set(shard_index(digest));
+  }
+  return results;
 }
 
 std::vector<Result<>> Committer::side_by_side(std::span<const std::function<Result<>()>> calls) {
+  if (calls.size() == 1) return {calls.front()()};
   std::vector<Result<>> results(calls.size());
   std::latch left(static_cast<std::ptrdiff_t>(calls.size()));
   for (std::size_t i = 0; i < calls.size(); ++i) {

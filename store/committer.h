@@ -41,7 +41,9 @@ struct CommitterOptions {
   GroupSync group_sync = GroupSync::syncfs;
   std::size_t group_max = 256;
   std::size_t queue_max = 4096;
-  bool journal_on_other_filesystem = false;  ///< Then syncfs does not cover it.
+  /// On which of the layout's file systems the journal is, so that syncfs of that one covers it.
+  /// None: on another.
+  std::optional<std::size_t> journal_filesystem = 0;
 };
 
 /// One finished upload that is to become a blob.
@@ -68,17 +70,18 @@ using CommitOutcome = std::optional<CommitError>;
 /// Turns uploads into blobs, a group at a time (design, section 4.6).
 ///
 /// One thread takes all that waits, renames each file to its name, records the group in the
-/// journal, makes everything durable by one sync, and only then answers all of them. Whoever
-/// submits holds the claim on the digest until the answer, so nobody reads in between.
+/// journal, makes everything durable by one sync of each file system that got blobs, and only then
+/// answers all of them. One that cannot be synced fails its own blobs only. Whoever submits holds
+/// the claim on the digest until the answer, so nobody reads in between.
 ///
 /// After a crash in the middle any part of a group may be there: a file without a record is
 /// hashed before it is believed, a record without a file is dropped, and a record whose file may
 /// have lost its bytes is suspect (docs/decisions/0002-suspects-of-the-last-group.md).
 class Committer {
  public:
-  /// `root` is a directory on the file system of the blobs, kept open so that syncfs reports the
-  /// errors since. What it is constructed with outlives it.
-  Committer(Disk& disk, const Layout& layout, CommitJournal& journal, UniqueFd root,
+  /// `roots` has a directory on each of the layout's file systems, kept open so that syncfs reports
+  /// the errors since. What it is constructed with outlives it.
+  Committer(Disk& disk, const Layout& layout, CommitJournal& journal, std::vector<UniqueFd> roots,
             CommitterOptions options);
   /// Answers what waits, then stops.
   ~Committer();
@@ -104,8 +107,9 @@ class Committer {
   Result<> publish(const CommitRequest& request);
   Result<> make_folder(Digest digest);
   void take_back(const CommitRequest& request);
-  Result<> sync_group(std::span<const CommitRequest> group);
-  Result<> sync_directories(std::span<const CommitRequest> group);
+  std::vector<Result<>> sync_group(std::span<const CommitRequest> group);
+  std::vector<Result<>> sync_filesystems(std::span<const CommitRequest> group);
+  std::vector<Result<>> sync_directories(std::span<const CommitRequest> group);
   std::vector<Result<>> side_by_side(std::span<const std::function<Result<>()>> calls);
   bool syncs_each_file() const {
     return options_.group_sync == GroupSync::fsync && options_.durability != Durability::never;
@@ -114,7 +118,7 @@ class Committer {
   Disk& disk_;
   const Layout& layout_;
   CommitJournal& journal_;
-  const UniqueFd root_;
+  const std::vector<UniqueFd> roots_;  // By the number of the file system.
   const CommitterOptions options_;
 
   // The inner shards whose names this process has synced. The others may be left from a group

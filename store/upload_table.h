@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,12 +43,21 @@ class UploadTable {
   UploadTable(Disk& disk, const Clock& clock, Random& random, const Layout& layout,
               const PieceLengths& piece_lengths, UploadTableOptions options);
 
-  /// Takes up the uploads that a former process left in the upload folder, removes the leftovers
+  /// Takes up the uploads that a former process left in the upload folders, removes the leftovers
   /// of ours that nobody can continue, and leaves alone (and says once) what is not ours.
   Result<> recover();
 
-  /// `busy` if there are too many already. `space`: what is promised to it.
+  /// `busy` if there are too many already. `space`: what is promised to it, on the file system of
+  /// the blob.
   Result<std::shared_ptr<Upload>> start(Digest digest, UploadLife life, Reservation space = {});
+
+  /// Whether a commit under this digest can be a rename. Not so if the upload was started without
+  /// knowing its digest, or if links of shards have changed since.
+  bool lies_where_blob_will(const Upload& upload, Digest digest) const;
+  /// For one that does not: a copy that does, read, hashed and written once more, for one request.
+  /// The caller has sealed `from` and discards both. As `start`; `corrupt` if other bytes were read
+  /// than `digest` names.
+  Result<std::shared_ptr<Upload>> copy(const Upload& from, Digest digest, Reservation space);
 
   /// The upload, if it was started for this digest; null otherwise: an id is a key to one blob.
   /// Counts as activity.
@@ -70,9 +80,10 @@ class UploadTable {
     Clock::Steady active_at;
   };
 
-  Result<> recover_one(const UploadId& id);
-  Result<> write_session(const UploadId& id, Digest digest);
-  Result<Digest> read_session(const UploadId& id);
+  Result<> recover_folder(const std::filesystem::path& upload_dir);
+  Result<> recover_one(const UploadId& id, const std::filesystem::path& path);
+  Result<> write_session(const std::filesystem::path& upload, Digest digest);
+  Result<Digest> read_session(const std::filesystem::path& upload);
 
   Disk& disk_;
   const Clock& clock_;

@@ -12,8 +12,9 @@ namespace orlop {
 /// A folder of the test's own, removed when the test ends.
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "orlop-test-XXXXXX").string();
+  explicit TemporaryDirectory(
+      const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
+    std::string name = (in / "orlop-test-XXXXXX").string();
     ORLOP_CHECK(::mkdtemp(name.data()) != nullptr);
     path_ = name;
   }

@@ -334,4 +334,19 @@ TEST_CASE("example: a file in the shape of a Kraken origin's loads, and each not
   }
 }
 
+TEST_CASE("volumes: each location is a folder, in the order of the file") {
+  const auto config =
+      load_with("castore: {volumes: [{location: /mnt/b/}, {location: /mnt/x/../a}]}\n");
+
+  REQUIRE(mistakes_of(config) == "");
+  CHECK(config->volumes == std::vector<std::filesystem::path>{"/mnt/b", "/mnt/a"});
+}
+
+TEST_CASE("volumes: one without a location, or the same one twice, stops the start") {
+  CHECK_THAT(mistakes_of(load_with("castore: {volumes: [{weight: 1}]}\n")),
+             Contains("origin.yaml:5: castore.volumes: a volume needs a location"));
+  CHECK_THAT(mistakes_of(load_with("castore: {volumes: [{location: /a}, {location: /a/}]}\n")),
+             Contains("castore.volumes[].location: the same folder twice"));
+}
+
 }  // namespace

@@ -156,7 +156,6 @@ TEST_CASE("not built: what concerns security or durability stops the start") {
       {"tls: {server: ~}\n", "origin.yaml:4: tls.server.disabled: TLS is not built yet"},
       {"backends:\n  - {namespace: .*, backend: {testfs: {addr: x}}}\n",
        "origin.yaml:5: backends: a backend is not built yet"},
-      {"castore: {volumes: [{location: /v, weight: 1}]}\n", "origin.yaml:5: castore.volumes: "},
       {"admin: {listen: 127.0.0.1:1}\n", "origin.yaml:5: admin.listen: "},
       {"cluster: {dns: origins:15002}\n",
        "origin.yaml:5: cluster.dns: a cluster of several origins is not built yet"},

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/hex.h"
 #include "core/digester.h"
 #include "origin/scrub.h"
 #include "store/blob_hash.h"
@@ -27,6 +28,17 @@ fs::path made(const fs::path& path) {
   return path;
 }
 
+Layout layout_at(const fs::path& root, CrashRig::Disks disks) {
+  Layout layout{.upload_dir = root / "upload", .cache_dir = root / "cache"};
+  if (disks == CrashRig::Disks::one) return layout;
+  layout.volume_upload_dirs = {root / "volume" / "cache.upload"};
+  for (std::uint8_t byte = 0; byte < 16; ++byte) {
+    layout.linked_shards[byte] = {.folder = root / "volume" / "cache" / to_hex({&byte, 1}),
+                                  .filesystem = 1};
+  }
+  return layout;
+}
+
 /// Runs a coroutine to its end.
 template <class T>
 T run_to_end(asio::io_context& io, Task<T> task) {
@@ -47,13 +59,13 @@ T run_to_end(asio::io_context& io, Task<T> task) {
 /// What a running origin holds, in the order of Origin.
 struct CrashRig::Process {
   Process(CrashRig& rig, const fs::path& root)
-      : layout{.upload_dir = root / "upload", .cache_dir = root / "cache"},
+      : layout(layout_at(root, rig.disks_)),
         lengths(small_pieces()),
         catalogue(opened(rig)),
         journal(*catalogue, rig.clock_, rig.durability_ != Durability::never),
         files(rig.disk_, rig.clock_, layout),
         table(rig.disk_, rig.clock_, rig.random_, layout, lengths, {}),
-        committer(rig.disk_, layout, journal, root_of(rig),
+        committer(rig.disk_, layout, journal, roots_of(rig),
                   {.durability = rig.durability_, .group_sync = rig.group_sync_}),
         settlement(rig.disk_, rig.clock_, files, *catalogue, claims, lengths, layout,
                    {.hash_first_bytes_max = 0}),
@@ -68,10 +80,14 @@ struct CrashRig::Process {
     if (!catalogue) FAIL(catalogue.error().detail());
     return *std::move(catalogue);
   }
-  UniqueFd root_of(CrashRig& rig) const {
-    auto root = rig.disk_.open_directory(layout.cache_dir);
-    REQUIRE(root);
-    return *std::move(root);
+  std::vector<UniqueFd> roots_of(CrashRig& rig) const {
+    std::vector<UniqueFd> roots;
+    for (std::size_t number = 0; number < layout.filesystem_count(); ++number) {
+      auto root = rig.disk_.open_directory(layout.upload_dir_of(number));
+      REQUIRE(root);
+      roots.push_back(*std::move(root));
+    }
+    return roots;
   }
 
   Layout layout;
@@ -89,13 +105,18 @@ struct CrashRig::Process {
   Removal removal;
 };
 
-CrashRig::CrashRig(GroupSync group_sync, Durability durability)
-    : group_sync_(group_sync), durability_(durability), disk_([&] {
+CrashRig::CrashRig(GroupSync group_sync, Durability durability, Disks disks)
+    : group_sync_(group_sync), durability_(durability), disks_(disks), disk_([&] {
         const auto root = directory_.path() / "data";
-        made(root / "upload");
-        made(root / "cache");
+        const auto layout = layout_at(root, disks);
+        made(layout.cache_dir);
+        for (std::size_t number = 0; number < layout.filesystem_count(); ++number) {
+          made(layout.upload_dir_of(number));
+        }
+        for (const auto& [byte, shard] : layout.linked_shards) made(shard.folder);
         return root;
       }()) {
+  if (disks == Disks::two) disk_.add_filesystem(directory_.path() / "data" / "volume");
   made(directory_.path() / "db");
   boot();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -38,7 +39,11 @@ using Blobs = std::map<std::string, std::string>;
 /// catalogue and look-up on it as Origin puts them together, without threads between them.
 class CrashRig {
  public:
-  CrashRig(GroupSync group_sync, Durability durability);
+  /// On how many file systems the blobs are. With `two`, the first 16 shards lie on a volume that
+  /// is the second; the database is on the first.
+  enum class Disks : std::uint8_t { one, two };
+
+  CrashRig(GroupSync group_sync, Durability durability, Disks disks = Disks::one);
   ~CrashRig();
 
   /// Starts the process (again).
@@ -102,6 +107,7 @@ class CrashRig {
   TemporaryDirectory directory_;
   const GroupSync group_sync_;
   const Durability durability_;
+  const Disks disks_;
   ManualClock clock_;
   Random random_{7};
   FaultyDisk disk_;

@@ -25,7 +25,7 @@ struct Bench {
       : removal(lookup, files, *catalogue, claims, open_blobs, pool, clock,
                 {.evict_unbacked = evict_unbacked}),
         eviction(
-            removal, *catalogue, last_access, pool, ages, [this] { return use(); },
+            removal, *catalogue, last_access, pool, layout, ages, [this] { return use(); },
             std::move(eviction_options)) {}
 
   static std::filesystem::path made(const std::filesystem::path& path) {

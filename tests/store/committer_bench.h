@@ -27,11 +27,17 @@ struct CommitterBench {
   std::unique_ptr<Committer> committer;
 
   explicit CommitterBench(CommitterOptions options = {}) {
-    committer = std::make_unique<Committer>(disk, folder.layout, journal,
-                                            *disk.open_directory(folder.layout.cache_dir), options);
-    log.clear();
+    std::vector<UniqueFd> roots;
+    roots.push_back(*disk.open_directory(folder.layout.cache_dir));
+    make_committer(std::move(roots), options);
   }
   ~CommitterBench() { journal.release(); }
+
+  void make_committer(std::vector<UniqueFd> roots, CommitterOptions options) {
+    committer =
+        std::make_unique<Committer>(disk, folder.layout, journal, std::move(roots), options);
+    log.clear();
+  }
 
   /// An upload that holds `text`, finished. What it calls is not in the log.
   CommitRequest request(std::string_view text) {

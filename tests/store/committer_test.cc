@@ -64,7 +64,7 @@ TEST_CASE("committer: a group is one syncfs, after its renames and its record") 
 
 TEST_CASE("committer: a journal on another file system is synced after the data") {
   auto options = options_of(Durability::group, GroupSync::syncfs);
-  options.journal_on_other_filesystem = true;
+  options.journal_filesystem.reset();
   CommitterBench bench(options);
   const auto request = bench.request("bytes");
 

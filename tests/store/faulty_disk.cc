@@ -86,10 +86,23 @@ void FaultyDisk::remember_folder(const fs::path& path) {
   durable_[path] = std::move(names);
 }
 
+const fs::path& FaultyDisk::filesystem_of(const fs::path& path) const {
+  for (const auto& folder : filesystems_) {
+    if (path == folder || path.native().starts_with(folder.native() + "/")) return folder;
+  }
+  return root_;
+}
+
 void FaultyDisk::remember_everything() {
+  remember_filesystem(root_);
+  for (const auto& folder : filesystems_) remember_filesystem(folder);
+}
+
+void FaultyDisk::remember_filesystem(const fs::path& filesystem) {
   const std::lock_guard lock(mutex_);
-  remember_folder(root_);
-  for (const auto& entry : fs::recursive_directory_iterator(root_)) {
+  remember_folder(filesystem);
+  for (const auto& entry : fs::recursive_directory_iterator(filesystem)) {
+    if (filesystem_of(entry.path()) != filesystem) continue;
     if (entry.is_directory()) remember_folder(entry.path());
     if (entry.is_regular_file()) {
       files_.at(id_of(entry.path())).synced = contents_of(entry.path());
@@ -243,15 +256,18 @@ Result<> FaultyDisk::sync_directory(const fs::path& path) {
   return {};
 }
 
-Result<> FaultyDisk::sync_filesystem(const UniqueFd&) {
+Result<> FaultyDisk::sync_filesystem(const UniqueFd& directory) {
   if (auto alive = step("sync_filesystem"); !alive) return alive;
-  remember_everything();
-  if (on_filesystem_synced) on_filesystem_synced();
+  const auto& filesystem =
+      filesystem_of(fs::read_symlink("/proc/self/fd/" + std::to_string(directory.get())));
+  remember_filesystem(filesystem);
+  if (filesystem == root_ && on_filesystem_synced) on_filesystem_synced();
   return {};
 }
 
 Result<> FaultyDisk::rename(const fs::path& from, const fs::path& to) {
   if (auto alive = step("rename"); !alive) return alive;
+  if (filesystem_of(from) != filesystem_of(to)) return Error::from_errno("rename", EXDEV);
   return real_.rename(from, to);
 }
 

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/disk.h"
 
@@ -31,6 +33,10 @@ class FaultyDisk final : public Disk {
  public:
   explicit FaultyDisk(std::filesystem::path root);
 
+  /// From now on `folder`, somewhere below the root, is a file system of its own: its sync is not
+  /// the others', and no rename crosses its border.
+  void add_filesystem(std::filesystem::path folder) { filesystems_.push_back(std::move(folder)); }
+
   /// The call that comes as number `call` from now on (1 is the next), and all after it, fail.
   void die_at(std::uint64_t call);
   /// Counts a call that is not this class's own: RocksDB's. True if the process is dead.
@@ -40,7 +46,7 @@ class FaultyDisk final : public Disk {
   /// By `read`, since the beginning.
   std::uint64_t bytes_read() const { return bytes_read_; }
 
-  /// Called when it dies, and when a sync of the whole file system succeeds.
+  /// Called when it dies, and when a sync of the root's whole file system succeeds.
   std::function<void()> on_death;
   std::function<void()> on_filesystem_synced;
 
@@ -84,7 +90,9 @@ class FaultyDisk final : public Disk {
 
   Result<> step(const char* what);
   FileId id_of(const std::filesystem::path& path);
+  const std::filesystem::path& filesystem_of(const std::filesystem::path& path) const;
   void remember_everything();
+  void remember_filesystem(const std::filesystem::path& filesystem);
   void remember_folder(const std::filesystem::path& path);
   void restore_folder(const std::filesystem::path& path, Unsynced unsynced,
                       const std::map<FileId, std::filesystem::path>& live);
@@ -93,6 +101,7 @@ class FaultyDisk final : public Disk {
 
   PosixDisk real_;
   const std::filesystem::path root_;
+  std::vector<std::filesystem::path> filesystems_;  ///< Besides the root's.
 
   mutable std::recursive_mutex mutex_;
   std::uint64_t calls_ = 0;

@@ -61,9 +61,10 @@ struct StoreFolder {
   /// An upload without a table around it.
   std::shared_ptr<Upload> upload(Disk& disk, Digest digest) {
     const auto id = UploadId::make(random, "node");
-    auto file = disk.create(layout.upload(id));
+    const auto path = layout.upload(id, digest);
+    auto file = disk.create(path);
     ORLOP_CHECK(file.has_value());
-    return std::make_shared<Upload>(disk, lengths, id, digest, layout.upload(id), *std::move(file));
+    return std::make_shared<Upload>(disk, lengths, id, digest, path, *std::move(file));
   }
 };
 

@@ -146,7 +146,7 @@ TEST_CASE("upload table: recover removes what nobody can continue") {
       "orlop upload 1\n" + kDigest.to_string() + "\n\n",
       "orlop upload 1\n" + kDigest.to_string() + "\n" + std::string(300, '\n'));
   CAPTURE(text);
-  write_file(bench.folder.layout.session(torn->id()), text);
+  write_file(Layout::session(torn->path()), text);
 
   bench.restart();
   REQUIRE(bench.table->recover());
@@ -202,7 +202,7 @@ TEST_CASE("upload table: recover does not follow a link or wait for a FIFO in pl
 TEST_CASE("upload table: recover does not follow a link in place of a session") {
   TableBench bench;
   const auto upload = bench.started(kDigest);
-  const auto session = bench.folder.layout.session(upload->id());
+  const auto session = Layout::session(upload->path());
   const auto outside = bench.folder.directory.path() / "outside";
   std::filesystem::rename(session, outside);
   std::filesystem::create_symlink(outside, session);
