@@ -72,7 +72,10 @@ FolderCheck::FolderCheck(Disk& disk, const Clock& clock, FolderCheckOptions opti
 
 Result<FolderReport> FolderCheck::run() {
   const auto& layout = options_.layout;
-  const auto locks = FolderLocks::acquire({layout.upload_dir, layout.cache_dir});
+  const auto roots = layout.shard_roots();
+  std::vector<std::filesystem::path> folders(roots.begin(), roots.end());
+  for (const auto& folder : upload_dirs()) folders.push_back(folder);
+  const auto locks = FolderLocks::acquire(folders);
   if (!locks) return locks.error();
   // As the daemon sees it: what lies behind a link is not there.
   for (const auto& folder : {layout.upload_dir, layout.cache_dir}) {
@@ -165,6 +168,7 @@ void FolderCheck::check_files() {
   for (const auto& entry : entries_of(options_.layout.cache_dir)) {
     if (is_shard(entry)) shards.push_back(options_.layout.cache_dir / entry.name);
   }
+  for (const auto& [byte, shard] : options_.layout.linked_shards) shards.push_back(shard.folder);
   std::sort(shards.begin(), shards.end());
   std::atomic<std::size_t> next = 0;
   in_parallel([&] {
@@ -220,18 +224,34 @@ std::vector<DirectoryEntry> FolderCheck::entries_of(const std::filesystem::path&
   return {};
 }
 
+/// Those of volumes are made by the daemon's first start with them.
+std::vector<std::filesystem::path> FolderCheck::upload_dirs() const {
+  std::vector<std::filesystem::path> folders;
+  for (std::size_t number = 0; number < options_.layout.filesystem_count(); ++number) {
+    const auto& folder = options_.layout.upload_dir_of(number);
+    std::error_code unreadable;
+    if (number > 0 && !std::filesystem::exists(folder, unreadable)) continue;
+    folders.push_back(folder);
+  }
+  return folders;
+}
+
 void FolderCheck::check_uploads() {
+  for (const auto& folder : upload_dirs()) check_upload_dir(folder);
+}
+
+void FolderCheck::check_upload_dir(const std::filesystem::path& upload_dir) {
   struct Halves {
     bool upload = false;
     bool session = false;
   };
   std::map<std::string, Halves> uploads;
-  for (const auto& entry : entries_of(options_.layout.upload_dir)) {
+  for (const auto& entry : entries_of(upload_dir)) {
     std::string_view name = entry.name;
     const bool session = name.ends_with(Layout::kSessionSuffix);
     if (session) name.remove_suffix(Layout::kSessionSuffix.size());
     if (!entry.regular_file || !UploadId::parse(name)) {
-      add(FindingKind::upload_leftover, (options_.layout.upload_dir / entry.name).string(),
+      add(FindingKind::upload_leftover, (upload_dir / entry.name).string(),
           "foreign: the daemon leaves it alone");
       continue;
     }
@@ -243,7 +263,7 @@ void FolderCheck::check_uploads() {
       ++report_.uploads;
       continue;
     }
-    add(FindingKind::upload_leftover, (options_.layout.upload_dir / name).string(),
+    add(FindingKind::upload_leftover, (upload_dir / name).string(),
         "half an upload: the next start of the daemon removes it");
   }
 }

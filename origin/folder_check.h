@@ -105,6 +105,8 @@ class FolderCheck {
   std::vector<DirectoryEntry> entries_of(const std::filesystem::path& folder);
 
   void check_uploads();
+  void check_upload_dir(const std::filesystem::path& upload_dir);
+  std::vector<std::filesystem::path> upload_dirs() const;
   void check_usage();
 
   /// Runs `work` on every thread and waits for all.

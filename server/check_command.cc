@@ -21,6 +21,7 @@
 #include "base/stop_signal.h"
 #include "origin/folder_check.h"
 #include "server/configured.h"
+#include "store/volumes.h"
 
 namespace orlop {
 namespace {
@@ -207,13 +208,15 @@ int check_command(std::span<const char* const> args) {
   if (!config) return fail(config.error(), kExitUsage);
   set_log_level(LogLevel::error);  // Opening the database is not what was asked about.
 
+  const auto layout = with_linked_shards(
+      {.upload_dir = config->upload_dir, .cache_dir = config->cache_dir}, config->volumes);
+  if (!layout) return fail(layout.error(), kExitUsage);
+
   PosixDisk disk;
   const SystemClock clock;
   Printer printer(flags->json);
   FolderCheck check(disk, clock,
-                    {.layout = {.upload_dir = config->upload_dir, .cache_dir = config->cache_dir},
-                     .database_dir = config->database_dir,
-                     .jobs = flags->jobs},
+                    {.layout = *layout, .database_dir = config->database_dir, .jobs = flags->jobs},
                     [&printer](const Finding& finding) { printer.finding(finding); });
   const auto report = run_with_bar(check, printer);
   if (!report) return fail(report.error(), kExitUsage);

@@ -95,6 +95,30 @@ TEST_CASE("check: it says what is wrong with each blob") {
   CHECK(report->findings() == 6);
 }
 
+TEST_CASE("check: what lies on a volume is looked at too") {
+  CheckBench bench;
+  auto& layout = bench.folder.layout;
+  const auto digest = digest_of("far");
+  const auto volume = bench.folder.directory.path() / "volume";
+  const auto shard = volume / "cache" / digest.hex().substr(0, 2);
+  std::filesystem::create_directories(shard);
+  std::filesystem::create_directory_symlink(shard, layout.outer_shard(digest));
+  layout.linked_shards[digest.bytes()[0]] = {.folder = shard, .filesystem = 1};
+  layout.volume_upload_dirs = {volume / "cache.upload"};
+  bench.put("far");
+  CHECK(bench.check()->files == 1);
+  CHECK(bench.found.empty());
+
+  const auto evidence = layout.blob_folder(digest) / "data.quarantined-1796000000000000000";
+  write_file(evidence, "evidence");
+  const auto half = volume / "cache.upload" / (std::string(32, 'b') + "-12345678");
+  write_file(half, "bytes");
+  REQUIRE(bench.check());
+
+  CHECK(bench.found ==
+        Found{"quarantined " + evidence.string(), "upload_leftover " + half.string()});
+}
+
 TEST_CASE("check: evidence and leftovers are findings, an upload in progress is none") {
   CheckBench bench;
   const auto evidence =
