@@ -71,14 +71,11 @@ FolderCheck::FolderCheck(Disk& disk, const Clock& clock, FolderCheckOptions opti
 }
 
 Result<FolderReport> FolderCheck::run() {
-  const auto& layout = options_.layout;
-  const auto roots = layout.shard_roots();
-  std::vector<std::filesystem::path> folders(roots.begin(), roots.end());
-  for (const auto& folder : upload_dirs()) folders.push_back(folder);
+  const auto folders = own_folders(options_.layout);
   const auto locks = FolderLocks::acquire(folders);
   if (!locks) return locks.error();
   // As the daemon sees it: what lies behind a link is not there.
-  for (const auto& folder : {layout.upload_dir, layout.cache_dir}) {
+  for (const auto& folder : folders) {
     if (auto confined = disk_.confine(folder); !confined) return std::move(confined).error();
   }
   open_catalogue();
@@ -224,20 +221,15 @@ std::vector<DirectoryEntry> FolderCheck::entries_of(const std::filesystem::path&
   return {};
 }
 
-/// Those of volumes are made by the daemon's first start with them.
-std::vector<std::filesystem::path> FolderCheck::upload_dirs() const {
-  std::vector<std::filesystem::path> folders;
-  for (std::size_t number = 0; number < options_.layout.filesystem_count(); ++number) {
-    const auto& folder = options_.layout.upload_dir_of(number);
-    std::error_code unreadable;
-    if (number > 0 && !std::filesystem::exists(folder, unreadable)) continue;
-    folders.push_back(folder);
-  }
-  return folders;
-}
-
 void FolderCheck::check_uploads() {
-  for (const auto& folder : upload_dirs()) check_upload_dir(folder);
+  const auto& layout = options_.layout;
+  for (std::size_t number = 0; number < layout.filesystem_count(); ++number) {
+    const auto& folder = layout.upload_dir_of(number);
+    std::error_code unreadable;
+    // That of a volume is made by the daemon's first start with it.
+    if (number > 0 && !std::filesystem::exists(folder, unreadable)) continue;
+    check_upload_dir(folder);
+  }
 }
 
 void FolderCheck::check_upload_dir(const std::filesystem::path& upload_dir) {

@@ -106,7 +106,6 @@ class FolderCheck {
 
   void check_uploads();
   void check_upload_dir(const std::filesystem::path& upload_dir);
-  std::vector<std::filesystem::path> upload_dirs() const;
   void check_usage();
 
   /// Runs `work` on every thread and waits for all.

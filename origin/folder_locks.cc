@@ -4,9 +4,22 @@
 #include <sys/file.h>
 
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace orlop {
+
+std::vector<std::filesystem::path> own_folders(const Layout& layout) {
+  const auto roots = layout.shard_roots();
+  std::vector<std::filesystem::path> folders(roots.begin(), roots.end());
+  for (std::size_t number = 0; number < layout.filesystem_count(); ++number) {
+    const auto& folder = layout.upload_dir_of(number);
+    std::error_code unreadable;
+    if (number > 0 && !std::filesystem::exists(folder, unreadable)) continue;
+    folders.push_back(folder);
+  }
+  return folders;
+}
 
 Result<FolderLocks> FolderLocks::acquire(const std::vector<std::filesystem::path>& folders) {
   FolderLocks locks;

@@ -29,16 +29,6 @@ Result<> make_folders(Disk& disk, const std::filesystem::path& folder) {
   return disk.sync_directory(parent);
 }
 
-/// The folders of a layout that are ours to lock, and below which no link is followed.
-std::vector<std::filesystem::path> own_folders(const Layout& layout) {
-  const auto roots = layout.shard_roots();
-  std::vector<std::filesystem::path> folders(roots.begin(), roots.end());
-  for (std::size_t number = 0; number < layout.filesystem_count(); ++number) {
-    folders.push_back(layout.upload_dir_of(number));
-  }
-  return folders;
-}
-
 /// A commit is a rename, which does not cross from one mount to another.
 Result<> check_one_mount(const std::filesystem::path& upload_dir,
                          const std::filesystem::path& shards, const char* names) {

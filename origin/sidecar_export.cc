@@ -119,7 +119,7 @@ class Exporter {
 Result<SidecarExport> export_sidecars(const Layout& layout,
                                       const std::filesystem::path& database_dir, Disk& disk,
                                       const Clock& clock) {
-  const auto locks = FolderLocks::acquire({layout.upload_dir, layout.cache_dir});
+  const auto locks = FolderLocks::acquire(own_folders(layout));
   if (!locks) return locks.error();
   if (const auto current = disk.stat(database_dir / "CURRENT"); !current) {
     return Error(Errc::not_found, "there is no database in " + database_dir.string());

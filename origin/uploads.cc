@@ -253,9 +253,12 @@ Task<CommitOutcome> Uploads::publish(CommitRequest request) {
 
 /// Holds the space for all that the client has announced, `end` included.
 Task<Result<>> Uploads::reserve(Upload& upload, std::uint64_t end) {
-  const auto wanted = upload.announce(end);
-  co_return co_await pool_.run(
-      [&] { return space_.reserve(upload.digest(), upload.space, wanted); });
+  const auto wanted = upload.bytes_to_come(end);
+  auto reserved =
+      co_await pool_.run([&] { return space_.reserve(upload.digest(), upload.space, wanted); });
+  // A chunk that was refused binds nobody: a smaller one may still fit.
+  if (reserved) upload.announce(end);
+  co_return reserved;
 }
 
 Task<> Uploads::discard(Upload& upload) {

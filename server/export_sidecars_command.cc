@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "origin/sidecar_export.h"
 #include "server/configured.h"
+#include "store/volumes.h"
 
 namespace orlop {
 
@@ -22,7 +23,9 @@ int export_sidecars_command(std::span<const char* const> args) {
   PosixDisk disk;
   const SystemClock clock;
   const auto options = origin_options(*config);
-  const auto done = export_sidecars(options.layout, options.database_dir, disk, clock);
+  const auto layout = with_linked_shards(options.layout, options.volumes);
+  if (!layout) return fail(layout.error(), kExitUsage);
+  const auto done = export_sidecars(*layout, options.database_dir, disk, clock);
   if (!done) {
     auto error = done.error();
     return fail(std::move(error).within("export-sidecars"), kExitFailed);

@@ -43,10 +43,11 @@ void Upload::begin_chunk(std::uint64_t offset) {
   }
 }
 
-std::uint64_t Upload::announce(std::uint64_t end) {
-  announced_bytes_ = std::max({announced_bytes_, end, size_bytes()});
-  return announced_bytes_ - (size_bytes() - hole_bytes_);
+std::uint64_t Upload::bytes_to_come(std::uint64_t end) const {
+  return std::max({announced_bytes_, end, size_bytes()}) - (size_bytes() - hole_bytes_);
 }
+
+void Upload::announce(std::uint64_t end) { announced_bytes_ = std::max(announced_bytes_, end); }
 
 Result<> Upload::append(std::span<const std::byte> bytes) {
   // Only what lies behind the end, or in a hole, takes space. Which of the bytes below the end are

@@ -72,9 +72,11 @@ class Upload {
 
   /// What is promised to this upload on its file system. `append` takes more if it has to.
   Reservation space;
-  /// How many bytes the file will still take if the client sends all that it has announced: the
-  /// size it named at the start, and the end of each chunk. Announces `end`. The writer's.
-  std::uint64_t announce(std::uint64_t end);
+  /// How many bytes the file will still take if the client sends all that it has announced, the
+  /// size it named at the start and the end of each chunk, and goes on to `end`. The writer's.
+  std::uint64_t bytes_to_come(std::uint64_t end) const;
+  /// The client will send as much as up to `end`, and there is space for it. The writer's.
+  void announce(std::uint64_t end);
 
   /// The streaming sync that is under way, or the last one; null before the first. Only whoever is
   /// inside the gate, or has sealed it, looks at it. Shared with the thread that syncs.

@@ -280,7 +280,7 @@ bool CrashRig::settles_as_here(Digest digest) {
 void CrashRig::rot(Digest digest, const std::string& bytes) {
   const auto path = process_->layout.blob(digest);
   write_file(path, bytes);
-  REQUIRE(disk_.sync_filesystem(process_->root_of(*this)));
+  for (const auto& root : process_->roots_of(*this)) REQUIRE(disk_.sync_filesystem(root));
   const auto stat = disk_.stat(path);
   REQUIRE(stat);
   REQUIRE(process_->catalogue->renew_fingerprint(digest, fingerprint_of(*stat)));
