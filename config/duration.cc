@@ -112,7 +112,7 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
 }
 
 std::string duration_text(std::chrono::nanoseconds duration) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kUnits = {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kWritten = {
       {{"h", 3'600'000'000'000},
        {"m", 60'000'000'000},
        {"s", 1'000'000'000},
@@ -121,7 +121,7 @@ std::string duration_text(std::chrono::nanoseconds duration) {
        {"ns", 1}}};
   std::string text;
   auto left = duration.count();
-  for (const auto& [unit, nanoseconds] : kUnits) {
+  for (const auto& [unit, nanoseconds] : kWritten) {
     if (left < nanoseconds) continue;
     text += std::to_string(left / nanoseconds);
     text += unit;
