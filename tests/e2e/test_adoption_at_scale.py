@@ -7,6 +7,8 @@ import re
 import time
 from pathlib import Path
 
+import pytest
+
 from blob import Blob
 from daemon import FULL, Daemon
 from kraken_client import KrakenClient
@@ -33,6 +35,7 @@ def cpu_seconds(daemon: Daemon) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+@pytest.mark.limit(3000 if FULL else 180)
 def test_a_large_folder_is_served_at_once_and_indexed_behind():
     daemon = Daemon()
     fill(daemon.data / "cache")
