@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/node.h"
@@ -21,7 +22,9 @@ struct EffectiveSetting {
 class EffectiveSettings {
  public:
   /// The value that holds under a key of the table. The last word for one key counts.
-  void record(std::string_view path, std::string value) { values_[std::string(path)] = value; }
+  void record(std::string_view path, std::string value) {
+    values_[std::string(path)] = std::move(value);
+  }
   /// A flag that is no key. An empty `source` is a default.
   void record_flag(std::string_view name, std::string value, std::string source);
 

@@ -53,7 +53,7 @@ struct Eviction::Sweep {
 
 Eviction::Eviction(Removal& removal, Catalogue& catalogue, LastAccess& last_access,
                    WorkerPool& pool, const Layout& layout, const Clock& ages,
-                   SpaceProbe space_probe, EvictionOptions options)
+                   SpaceProbe space_probe, const EvictionOptions& options)
     : removal_(removal),
       catalogue_(catalogue),
       last_access_(last_access),
@@ -61,7 +61,7 @@ Eviction::Eviction(Removal& removal, Catalogue& catalogue, LastAccess& last_acce
       layout_(layout),
       ages_(ages),
       space_probe_(std::move(space_probe)),
-      options_(std::move(options)) {}
+      options_(options) {}
 
 Result<Eviction::Pass> Eviction::run_due(const Rest& rest) {
   if (!options_.does_anything()) return Pass{};

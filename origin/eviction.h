@@ -63,7 +63,7 @@ class Eviction {
   /// `space_probe` asks the file system of the cache folder. `ages` is the catalogue's clock.
   Eviction(Removal& removal, Catalogue& catalogue, LastAccess& last_access, WorkerPool& pool,
            const Layout& layout, const Clock& ages, SpaceProbe space_probe,
-           EvictionOptions options);
+           const EvictionOptions& options);
 
   /// Does what is due: clean-up by time at each `interval`, by the marks whenever it is called.
   Result<Pass> run_due(const Rest& rest);

@@ -42,11 +42,11 @@ void Verifications::run(const std::stop_token& stop) {
     const auto digest = line_.front();
     line_.pop_front();
     lock.unlock();
-    auto right = verify_(digest, stop);
+    const auto right = verify_(digest, stop);
     lock.lock();
     const auto ended = by_digest_.extract(digest);
     lock.unlock();
-    ended.mapped()->right = std::move(right);
+    ended.mapped()->right = right;
     ended.mapped()->done.set();
     lock.lock();
   }

@@ -28,7 +28,9 @@ void print_settings(const Config& config) {
       source = "this machine";
     }
     if (value.empty()) value = "(none)";
-    print(setting.name + " = " + value + " (" + source + ")");
+    std::string line = setting.name;
+    line.append(" = ").append(value).append(" (").append(source).append(")");
+    print(line);
   }
 }
 

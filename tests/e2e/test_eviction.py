@@ -160,13 +160,13 @@ def test_readers_get_the_right_bytes_or_404_while_blobs_come_and_go(disk):
                     break
             for blob in blobs[:10]:  # They come back while others go.
                 assert other.upload(blob) in (200, 409)
+            assert wait_until(lambda: "event=evicted " in disk.log(), 15)
     finally:
         over.set()
         for reader in readers:
             reader.join()
     assert wrong == []
     assert found[0] > 0
-    assert "event=evicted " in disk.log()
 
 
 def test_forced_clean_up_follows_the_same_rules(disk):

@@ -21,12 +21,12 @@ constexpr std::uint64_t kBlock = 4096;  // What a small file takes where the tes
 /// The parts of an origin that eviction is about, on a file system of 100 blocks of which a test
 /// says how many others use. Time stands still until the test moves it.
 struct Bench {
-  explicit Bench(EvictionOptions eviction_options = {}, bool evict_unbacked = false)
+  explicit Bench(const EvictionOptions& eviction_options = {}, bool evict_unbacked = false)
       : removal(lookup, files, *catalogue, claims, open_blobs, pool, clock,
                 {.evict_unbacked = evict_unbacked}),
         eviction(
             removal, *catalogue, last_access, pool, layout, ages, [this] { return use(); },
-            std::move(eviction_options)) {}
+            eviction_options) {}
 
   static std::filesystem::path made(const std::filesystem::path& path) {
     std::filesystem::create_directories(path);
