@@ -6,7 +6,7 @@ namespace orlop {
 
 unsigned to_status(Errc code) {
   switch (code) {  // No default: a new Errc must choose its status here.
-    case Errc::invalid_argument: return 400;
+    case Errc::invalid_argument:
     case Errc::digest_mismatch: return 400;
     case Errc::not_found: return 404;
     case Errc::busy: return 503;

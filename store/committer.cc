@@ -204,6 +204,7 @@ std::vector<Result<>> Committer::sync_filesystems(std::span<const CommitRequest>
   }
   std::vector<Result<>> results(roots_.size());
   std::vector<std::function<Result<>()>> syncs;
+  syncs.reserve(filesystems.size());
   for (const auto filesystem : filesystems) {
     syncs.emplace_back([this, filesystem] { return disk_.sync_filesystem(roots_[filesystem]); });
   }
@@ -227,6 +228,7 @@ std::vector<Result<>> Committer::sync_directories(std::span<const CommitRequest>
     directories.emplace(layout_.outer_shard(digest).parent_path(), filesystem);
   }
   std::vector<std::function<Result<>()>> syncs;
+  syncs.reserve(directories.size());
   for (const auto& [directory, filesystem] : directories) {
     syncs.emplace_back([this, &at = directory] { return disk_.sync_directory(at); });
   }

@@ -55,7 +55,7 @@ UploadTable::UploadTable(Disk& disk, const Clock& clock, Random& random, const L
 
 Result<> UploadTable::recover() {
   for (std::size_t filesystem = 0; filesystem < layout_.filesystem_count(); ++filesystem) {
-    const auto recovered = recover_folder(layout_.upload_dir_of(filesystem));
+    auto recovered = recover_folder(layout_.upload_dir_of(filesystem));
     if (!recovered) return recovered;
   }
   if (count() > 0) log_info("uploads_recovered", {{"count", count()}});
