@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "config/duration.h"
+#include "config/effective.h"
 #include "config/key_check.h"
 #include "config/merge.h"
 #include "config/settings.h"
@@ -29,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   orlop::merge_layer(merged, *layer);
   orlop::review(merged, findings);
   orlop::Config config;
-  orlop::read_settings(merged, "f.yaml", config, findings);
+  orlop::EffectiveSettings effective;
+  orlop::read_settings(merged, "f.yaml", config, findings, effective);
   for (const auto& line : findings.mistakes) ORLOP_CHECK(line.starts_with("f.yaml"));
   for (const auto& line : findings.notices) ORLOP_CHECK(line.starts_with("f.yaml"));
 

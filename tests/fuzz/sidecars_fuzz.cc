@@ -31,6 +31,7 @@ class OneTextDisk final : public Disk {
   }
 
   // Nothing else is asked of it.
+  Result<> confine(const std::filesystem::path&) override { return unexpected(); }
   Result<UniqueFd> open(const std::filesystem::path&) override { return unexpected(); }
   Result<UniqueFd> create(const std::filesystem::path&) override { return unexpected(); }
   Result<FileStat> stat(const std::filesystem::path&) override { return unexpected(); }
