@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "core/upload_id.h"
 #include "origin/folder_locks.h"
@@ -21,8 +22,8 @@ constexpr std::size_t kPageBlobs = 1000;
 constexpr std::uint64_t kAnyPieceLength = std::uint64_t{1} << 30;
 
 bool is_shard(const DirectoryEntry& entry) {
-  const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  return entry.directory && entry.name.size() == 2 && digit(entry.name[0]) && digit(entry.name[1]);
+  std::uint8_t shard = 0;
+  return entry.directory && from_hex(entry.name, {&shard, 1});
 }
 
 }  // namespace

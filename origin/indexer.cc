@@ -1,8 +1,6 @@
 #include "origin/indexer.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,7 +10,9 @@
 #include <vector>
 
 #include "base/hex.h"
+#include "base/idle_io.h"
 #include "base/log.h"
+#include "store/blob_files.h"
 
 namespace orlop {
 namespace {
@@ -55,21 +55,13 @@ Result<std::string> identity_of(const std::filesystem::path& folder) {
   return folder.lexically_normal().string() + ":" + std::to_string(raw.st_ino);
 }
 
-/// Only when nobody else wants the disk (ioprio_set(2); libc has no wrapper). Some schedulers
-/// ignore it, and that is as good as it gets.
-void be_last_at_the_disk() {
-  constexpr int kWhoProcess = 1;
-  constexpr int kClassIdle = 3 << 13;
-  (void)::syscall(SYS_ioprio_set, kWhoProcess, 0, kClassIdle);
-}
-
 }  // namespace
 
 Indexer::~Indexer() { stop(); }
 
 void Indexer::start() {
   thread_ = std::thread([this] {
-    be_last_at_the_disk();
+    use_disk_when_idle();
     run();
     pacer_.wait_for_stop();  // So that a node has as many threads early as late.
   });
@@ -228,7 +220,7 @@ Result<> Indexer::index_without_data(Digest digest) {
       note_foreign(path / entry.name, kind_of(entry));
       return {};
     }
-    if (entry.name.starts_with("data.quarantined-")) return {};
+    if (entry.name.starts_with(BlobFiles::kEvidencePrefix)) return {};
   }
   count(&IndexProgress::ghosts);
   return {};

@@ -146,7 +146,7 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
       eviction_(
           removal_, *catalogue_, last_access_, pool_, options_.layout, *ages_,
           [this] { return space_use(options_.layout.cache_dir); }, options_.eviction),
-      scrub_(disk, clock, *catalogue_, files_, settlement_, claims_, piece_lengths_, scrub_stop_,
+      scrub_(disk, clock, *catalogue_, files_, settlement_, claims_, piece_lengths_, stop_,
              options_.scrub),
       indexer_(disk, *catalogue_, settlement_, options_.layout, options_.indexer),
       maintenance_([this] { maintain(); }),
@@ -155,12 +155,7 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
 
 Origin::~Origin() {
   indexer_.stop();
-  {
-    const std::lock_guard lock(maintenance_mutex_);
-    stopping_ = true;
-  }
-  maintenance_wake_.notify_all();
-  scrub_stop_.stop();
+  stop_.stop();
   maintenance_.join();
   eviction_thread_.join();
   scrubbing_.join();
@@ -197,16 +192,10 @@ std::vector<std::string> Origin::status() const {
           indexer_.status()};
 }
 
-/// Waits. True if the origin is ending.
-bool Origin::stops_within(std::chrono::nanoseconds time) {
-  std::unique_lock lock(maintenance_mutex_);
-  return maintenance_wake_.wait_for(lock, time, [&] { return stopping_; });
-}
-
 /// What is done now and then, on a thread of its own because it blocks.
 void Origin::maintain() {
   auto flush_at = std::chrono::steady_clock::now() + kFlushAccessEvery;
-  while (!stops_within(kMaintainEvery)) {
+  while (!stop_.wait_for(kMaintainEvery)) {
     upload_table_.discard_idle();
     if (std::chrono::steady_clock::now() < flush_at) continue;
     flush_at += kFlushAccessEvery;
@@ -224,8 +213,8 @@ void Origin::evict() {
                         {"unbacked_blobs", options_.removal.evict_unbacked ? "go too" : "stay"}});
   const auto every = std::clamp<std::chrono::nanoseconds>(
       options_.eviction.interval, std::chrono::seconds(1), kLookAtMarksEvery);
-  const auto rest = [this](std::chrono::nanoseconds worked) { return !stops_within(worked); };
-  while (!stops_within(every)) {
+  const auto rest = [this](std::chrono::nanoseconds worked) { return !stop_.wait_for(worked); };
+  while (!stop_.wait_for(every)) {
     if (const auto pass = eviction_.run_due(rest); !pass) {
       log_warn("eviction_failed", {{"reason", pass.error().detail()}});
     }

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -105,7 +103,6 @@ class Origin {
 
   void maintain();
   void evict();
-  bool stops_within(std::chrono::nanoseconds time);
   void save_ages();
 
   const OriginOptions options_;
@@ -132,13 +129,10 @@ class Origin {
   Uploads uploads_;
   Removal removal_;
   Eviction eviction_;
-  StopSignal scrub_stop_;
+  StopSignal stop_;  ///< Of all three threads below.
   Scrub scrub_;
   Indexer indexer_;
 
-  std::mutex maintenance_mutex_;
-  std::condition_variable maintenance_wake_;
-  bool stopping_ = false;
   std::thread maintenance_;  // Last, all three: they use all of the above.
   std::thread eviction_thread_;
   std::thread scrubbing_;

@@ -1,15 +1,12 @@
 #include "origin/scrub.h"
 
-#include <linux/ioprio.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <optional>
 #include <utility>
 
+#include "base/idle_io.h"
 #include "base/log.h"
 #include "base/page_cache.h"
 #include "origin/catalogue_journal.h"
@@ -36,11 +33,6 @@ std::string iso_time(std::int64_t unix_seconds) {
   std::array<char, 32> text = {};
   if (::gmtime_r(&time, &parts) == nullptr) return "?";
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-void make_thread_idle() {
-  // ioprio_set(2) has no wrapper. Refused, it is only less polite.
-  (void)::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 }
 
 }  // namespace
@@ -74,7 +66,7 @@ class Scrub::Steps final : public HashSteps {
 
 void Scrub::run() {
   if (options_.period <= nanoseconds(0)) return;
-  make_thread_idle();
+  use_disk_when_idle();
   if (const auto record = recorded()) show(*record);
   while (!stop_.stopped()) {
     const auto due = due_in();
