@@ -2,8 +2,8 @@
 // if and only if its session is, byte for byte, what we would write for its digest; otherwise both
 // of its files are removed.
 
-#include <algorithm>
-#include <cstring>
+#include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/upload_table.h"
+#include "tests/fuzz/one_text_disk.h"
 
 namespace orlop {
 namespace {
@@ -19,13 +20,13 @@ namespace {
 const std::string kId = "0123456789abcdef0123456789abcdef-01234567";
 
 /// A folder with one upload and its session, in memory.
-class OneUploadDisk final : public Disk {
+class OneUploadDisk final : public OneTextDisk {
  public:
-  explicit OneUploadDisk(std::string_view session) : session_(session) {}
+  using OneTextDisk::OneTextDisk;
+  using OneTextDisk::stat;
 
   std::size_t removed() const { return removed_.size(); }
 
-  Result<> confine(const std::filesystem::path&) override { return {}; }
   Result<std::vector<DirectoryEntry>> list(const std::filesystem::path&) override {
     return std::vector<DirectoryEntry>{
         {.name = kId, .regular_file = true},
@@ -33,42 +34,13 @@ class OneUploadDisk final : public Disk {
     };
   }
   Result<UniqueFd> open(const std::filesystem::path&) override { return UniqueFd(); }
-  Result<UniqueFd> open_for_reading(const std::filesystem::path&) override { return UniqueFd(); }
   Result<FileStat> stat(const UniqueFd&) override { return FileStat{.size_bytes = 3}; }
-  Result<std::size_t> read(const UniqueFd&, std::span<std::byte> bytes,
-                           std::uint64_t offset) override {
-    const auto rest = session_.substr(std::min<std::size_t>(offset, session_.size()));
-    const auto count = std::min(rest.size(), bytes.size());
-    if (count > 0) std::memcpy(bytes.data(), rest.data(), count);
-    return count;
-  }
   Result<> remove_file(const std::filesystem::path& path) override {
     removed_.insert(path);
     return {};
   }
 
-  // Nothing else is asked of it.
-  Result<UniqueFd> create(const std::filesystem::path&) override { return unexpected(); }
-  Result<FileStat> stat(const std::filesystem::path&) override { return unexpected(); }
-  Result<> write(const UniqueFd&, std::span<const std::byte>, std::uint64_t) override {
-    return unexpected();
-  }
-  Result<> truncate(const UniqueFd&, std::uint64_t) override { return unexpected(); }
-  void start_writeback(const UniqueFd&, std::uint64_t, std::uint64_t) override { unexpected(); }
-  Result<> sync_data(const UniqueFd&) override { return unexpected(); }
-  Result<> sync_directory(const std::filesystem::path&) override { return unexpected(); }
-  Result<> sync_filesystem(const UniqueFd&) override { return unexpected(); }
-  Result<> rename(const std::filesystem::path&, const std::filesystem::path&) override {
-    return unexpected();
-  }
-  Result<> remove_directory(const std::filesystem::path&) override { return unexpected(); }
-  Result<bool> make_directory(const std::filesystem::path&) override { return unexpected(); }
-  Result<UniqueFd> open_directory(const std::filesystem::path&) override { return unexpected(); }
-
  private:
-  [[noreturn]] static Error unexpected() { ORLOP_UNREACHABLE(); }
-
-  std::string_view session_;
   std::set<std::filesystem::path> removed_;
 };
 

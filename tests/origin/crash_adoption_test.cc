@@ -18,14 +18,6 @@ const std::vector<Crash> kCrashes = {
     {.power_cut = Unsynced::zeroed, .database_loses_unsynced = false},
 };
 
-bool put(CrashRig& rig, const std::string& bytes) {
-  auto pending = rig.upload(bytes);
-  if (!pending) return false;
-  std::vector<CrashRig::Pending> group;
-  group.push_back(*std::move(pending));
-  return !rig.commit(std::move(group)).empty();
-}
-
 TEST_CASE("crash: a death at any call of an adoption takes no blob that somebody was told of",
           "[crash]") {
   const auto crash = GENERATE(from_range(kCrashes));
@@ -47,7 +39,7 @@ TEST_CASE("crash: a death at any call of an adoption takes no blob that somebody
     const auto found = rig.read(digest);
     if (told) CHECK(found);
     if (found) CHECK(*found == bytes);
-    if (!found) CHECK(put(rig, bytes));
+    if (!found) CHECK(rig.put({bytes}).size() == 1);
     CHECK(rig.read(digest) == bytes);
     CHECK(rig.usage().blobs == 1);
   }
@@ -71,7 +63,7 @@ TEST_CASE("crash: a blob that the indexer recorded is whole or absent after a cr
     rig.come_back(crash);
     const auto found = rig.read(digest);
     if (found) CHECK(*found == bytes);
-    if (!found) CHECK(put(rig, bytes));
+    if (!found) CHECK(rig.put({bytes}).size() == 1);
     CHECK(rig.read(digest) == bytes);
     CHECK(rig.usage().blobs == 1);
   }
@@ -88,19 +80,19 @@ TEST_CASE(
   for (std::uint64_t call = 1; died; ++call) {
     CAPTURE(by_reader, call, crash.power_cut.has_value());
     CrashRig rig(GroupSync::syncfs, Durability::group);
-    REQUIRE(put(rig, bytes));
+    REQUIRE(rig.put({bytes}).size() == 1);
     rig.damage(digest);
     rig.die_at(call);
     if (by_reader && rig.is_told(digest)) rig.verify(digest);
     // A commit settles what it finds, as Uploads has it.
-    const bool repaired = !rig.settles_as_here(digest) && put(rig, bytes);
+    const bool repaired = !rig.settles_as_here(digest) && rig.put({bytes}).size() == 1;
     died = rig.dead();
     CHECK((died || repaired));
 
     rig.come_back(crash);
     const auto found = rig.read(digest);  // Checks that what is found hashes to its name.
     if (repaired) CHECK(found);
-    if (!found) CHECK(put(rig, bytes));
+    if (!found) CHECK(rig.put({bytes}).size() == 1);
     CHECK(rig.read(digest) == bytes);
     CHECK(rig.usage().blobs == 1);
   }

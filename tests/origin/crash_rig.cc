@@ -105,6 +105,23 @@ struct CrashRig::Process {
   Removal removal;
 };
 
+const std::vector<Crash>& every_crash() {
+  static const std::vector<Crash> all = {
+      {},
+      {.power_cut = Unsynced::gone, .database_loses_unsynced = true},
+      {.power_cut = Unsynced::gone, .database_loses_unsynced = false},
+      {.power_cut = Unsynced::zeroed, .database_loses_unsynced = true},
+      {.power_cut = Unsynced::zeroed, .database_loses_unsynced = false},
+  };
+  return all;
+}
+
+CommitNote owed() {
+  CommitNote note;
+  note.write_back = WriteBackOrder{.name_space = "team/app", .delay = std::chrono::seconds(5)};
+  return note;
+}
+
 CrashRig::CrashRig(GroupSync group_sync, Durability durability, Disks disks)
     : group_sync_(group_sync), durability_(durability), disks_(disks), disk_([&] {
         const auto root = directory_.path() / "data";
@@ -183,6 +200,15 @@ std::set<Digest> CrashRig::commit(std::vector<Pending> group, const CommitNote& 
   }
   for (const auto& one : group) process_->table.discard(*one.upload);
   return acknowledged;
+}
+
+std::set<Digest> CrashRig::put(const std::vector<std::string>& blobs, const CommitNote& note) {
+  std::vector<Pending> group;
+  for (const auto& bytes : blobs) {
+    auto pending = upload(bytes);
+    if (pending) group.push_back(*std::move(pending));
+  }
+  return commit(std::move(group), note);
 }
 
 bool CrashRig::remove(Digest digest) {

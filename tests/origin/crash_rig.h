@@ -32,6 +32,12 @@ struct Crash {
   bool database_loses_unsynced = false;
 };
 
+/// Killed, and each kind of power cut.
+const std::vector<Crash>& every_crash();
+
+/// Of a blob that must reach a backend: nothing but the record knows.
+CommitNote owed();
+
 /// Blobs by their digest.
 using Blobs = std::map<std::string, std::string>;
 
@@ -64,6 +70,8 @@ class CrashRig {
   std::optional<Pending> upload(const std::string& bytes);
   /// Commits them as one group; the digests that were acknowledged.
   std::set<Digest> commit(std::vector<Pending> group, const CommitNote& note = {});
+  /// Uploads all of them and commits, as one group, what was uploaded; as `commit`.
+  std::set<Digest> put(const std::vector<std::string>& blobs, const CommitNote& note = {});
   /// Whether a write-back of the blob is recorded.
   bool owes_write_back(Digest digest);
   /// True if the removal was acknowledged.

@@ -10,22 +10,6 @@ namespace {
 
 // As in crash_test.cc: once for each call to the disk or the database, at which the process dies.
 
-const std::vector<Crash> kCrashes = {
-    {},
-    {.power_cut = Unsynced::gone, .database_loses_unsynced = true},
-    {.power_cut = Unsynced::gone, .database_loses_unsynced = false},
-    {.power_cut = Unsynced::zeroed, .database_loses_unsynced = true},
-    {.power_cut = Unsynced::zeroed, .database_loses_unsynced = false},
-};
-
-bool put(CrashRig& rig, const std::string& bytes) {
-  auto pending = rig.upload(bytes);
-  if (!pending) return false;
-  std::vector<CrashRig::Pending> group;
-  group.push_back(*std::move(pending));
-  return rig.commit(std::move(group)).size() == 1;
-}
-
 TEST_CASE("crash: a death at any call of a scrub that finds rot loses no evidence and no good blob",
           "[crash]") {
   const std::size_t crash = GENERATE(0U, 1U, 2U, 3U, 4U);
@@ -37,22 +21,22 @@ TEST_CASE("crash: a death at any call of a scrub that finds rot loses no evidenc
   for (std::uint64_t call = 1; died; ++call) {
     CAPTURE(crash, call);
     CrashRig rig(GroupSync::syncfs, Durability::group);
-    REQUIRE(put(rig, right));
-    REQUIRE(put(rig, good));
+    REQUIRE(rig.put({right}).size() == 1);
+    REQUIRE(rig.put({good}).size() == 1);
     rig.rot(victim, rotten);
     rig.die_at(call);
     const bool whole = rig.scrub();
     died = rig.dead();
     CHECK((died || whole));
 
-    rig.come_back(kCrashes[crash]);
+    rig.come_back(every_crash()[crash]);
     if (whole) CHECK_FALSE(rig.is_here(victim));
     CHECK(rig.scrub());
     CHECK_FALSE(rig.read(victim));
     CHECK(rig.evidence(victim) == std::vector<std::string>{rotten});
     CHECK(rig.read(digest_of(good)) == good);
 
-    CHECK(put(rig, right));
+    CHECK(rig.put({right}).size() == 1);
     CHECK(rig.read(victim) == right);
     CHECK(rig.evidence(victim) == std::vector<std::string>{rotten});
     CHECK(rig.usage().blobs == 2);
@@ -69,19 +53,19 @@ TEST_CASE("crash: a death at any call of a push that repairs a quarantined blob 
   for (std::uint64_t call = 1; died; ++call) {
     CAPTURE(crash, call);
     CrashRig rig(GroupSync::syncfs, Durability::group);
-    REQUIRE(put(rig, right));
+    REQUIRE(rig.put({right}).size() == 1);
     rig.rot(victim, rotten);
     REQUIRE(rig.scrub());
     rig.die_at(call);
-    const bool acknowledged = put(rig, right);
+    const bool acknowledged = rig.put({right}).size() == 1;
     died = rig.dead();
     CHECK((died || acknowledged));
 
-    rig.come_back(kCrashes[crash]);
+    rig.come_back(every_crash()[crash]);
     const auto found = rig.read(victim);
     if (acknowledged) CHECK(found);
     if (found) CHECK(*found == right);
-    if (!found) CHECK(put(rig, right));
+    if (!found) CHECK(rig.put({right}).size() == 1);
     CHECK(rig.read(victim) == right);
     // After a power cut the bytes of the push may be evidence too.
     REQUIRE_FALSE(rig.evidence(victim).empty());

@@ -14,14 +14,6 @@ namespace {
 // and a new process must keep what the old one promised.
 
 const Crash kKilled{};
-const std::vector<Crash> kCrashes = {
-    kKilled,
-    {.power_cut = Unsynced::gone, .database_loses_unsynced = true},
-    {.power_cut = Unsynced::gone, .database_loses_unsynced = false},
-    {.power_cut = Unsynced::zeroed, .database_loses_unsynced = true},
-    {.power_cut = Unsynced::zeroed, .database_loses_unsynced = false},
-};
-
 std::string label(const Crash& crash) {
   if (!crash.power_cut) return "killed";
   return std::string(*crash.power_cut == Unsynced::gone ? "bytes gone" : "bytes zeroed") +
@@ -34,24 +26,6 @@ std::vector<std::string> contents(std::size_t count, const std::string& salt) {
     all.push_back(salt + std::to_string(i) + std::string(10 + 20 * i, 'x'));
   }
   return all;
-}
-
-/// A blob that must reach a backend: nothing but the record knows.
-CommitNote owed() {
-  CommitNote note;
-  note.write_back = WriteBackOrder{.name_space = "team/app", .delay = std::chrono::seconds(5)};
-  return note;
-}
-
-/// Uploads and commits all of them as one group.
-std::set<Digest> put(CrashRig& rig, const std::vector<std::string>& blobs,
-                     const CommitNote& note = {}) {
-  std::vector<CrashRig::Pending> group;
-  for (const auto& bytes : blobs) {
-    auto pending = rig.upload(bytes);
-    if (pending) group.push_back(*std::move(pending));
-  }
-  return rig.commit(std::move(group), note);
 }
 
 /// An acknowledged blob is here, and its write-back is recorded; any other is whole or absent; and
@@ -68,21 +42,21 @@ void check_promises(CrashRig& rig, const std::vector<std::string>& blobs,
     if (found) CHECK(*found == bytes);
     if (!found) absent.push_back(bytes);
   }
-  CHECK(put(rig, absent).size() == absent.size());
+  CHECK(rig.put(absent).size() == absent.size());
   for (const auto& bytes : blobs) CHECK(rig.read(digest_of(bytes)) == bytes);
   CHECK(rig.usage().blobs == blobs.size());
 }
 
 TEST_CASE("crash: a death at any call of an upload and its commit breaks no promise", "[crash]") {
   const auto group_sync = GENERATE(GroupSync::syncfs, GroupSync::fsync);
-  const auto crash = GENERATE(from_range(kCrashes));
+  const auto crash = GENERATE(from_range(every_crash()));
   const auto blobs = contents(1, "one ");
   bool died = true;
   for (std::uint64_t call = 1; died; ++call) {
     CAPTURE(label(crash), group_sync == GroupSync::fsync, call);
     CrashRig rig(group_sync, Durability::group);
     rig.die_at(call);
-    const auto acknowledged = put(rig, blobs, owed());
+    const auto acknowledged = rig.put(blobs, owed());
     died = rig.dead();
     CHECK((died || acknowledged.size() == 1));
 
@@ -94,7 +68,7 @@ TEST_CASE("crash: a death at any call of an upload and its commit breaks no prom
 TEST_CASE("crash: a death at any call of a group's commit breaks no promise", "[crash]") {
   const auto group_size = GENERATE(2, 16);
   const auto group_sync = GENERATE(GroupSync::syncfs, GroupSync::fsync);
-  const auto crash = GENERATE(from_range(kCrashes));
+  const auto crash = GENERATE(from_range(every_crash()));
   const auto before = contents(2, "before ");
   const auto blobs = contents(static_cast<std::size_t>(group_size), "group ");
   // A large group makes many calls of the same kinds: one in five of them is enough.
@@ -103,7 +77,7 @@ TEST_CASE("crash: a death at any call of a group's commit breaks no promise", "[
   for (std::uint64_t call = 1; died; call += stride) {
     CAPTURE(label(crash), group_sync == GroupSync::fsync, group_size, call);
     CrashRig rig(group_sync, Durability::group);
-    REQUIRE(put(rig, before).size() == before.size());
+    REQUIRE(rig.put(before).size() == before.size());
     std::vector<CrashRig::Pending> group;
     for (const auto& bytes : blobs) {
       auto pending = rig.upload(bytes);
@@ -126,7 +100,7 @@ TEST_CASE("crash: a death at any call of a group's commit breaks no promise", "[
 TEST_CASE("crash: a death at any call of a removal or eviction leaves the blob whole or gone",
           "[crash]") {
   const bool evict = GENERATE(false, true);
-  const auto crash = GENERATE(from_range(kCrashes));
+  const auto crash = GENERATE(from_range(every_crash()));
   const auto blobs = contents(2, "removed ");
   const auto victim = digest_of(blobs[0]);
   bool died = true;
@@ -135,7 +109,7 @@ TEST_CASE("crash: a death at any call of a removal or eviction leaves the blob w
     CrashRig rig(GroupSync::syncfs, Durability::group);
     CommitNote note;
     note.backed = true;
-    REQUIRE(put(rig, blobs, note).size() == 2);
+    REQUIRE(rig.put(blobs, note).size() == 2);
     rig.die_at(call);
     const bool removed = evict ? rig.evict(victim) : rig.remove(victim);
     died = rig.dead();
@@ -147,7 +121,7 @@ TEST_CASE("crash: a death at any call of a removal or eviction leaves the blob w
     if (removed && !(evict && died)) CHECK_FALSE(found);
     if (found) CHECK(*found == blobs[0]);
     CHECK(rig.read(digest_of(blobs[1])) == blobs[1]);
-    if (!found) CHECK(put(rig, {blobs[0]}).size() == 1);
+    if (!found) CHECK(rig.put({blobs[0]}).size() == 1);
     CHECK(rig.read(victim) == blobs[0]);
     CHECK(rig.usage().blobs == 2);
   }
@@ -155,12 +129,12 @@ TEST_CASE("crash: a death at any call of a removal or eviction leaves the blob w
 
 TEST_CASE("crash: without syncs a kill loses nothing, and a power cut shows no wrong bytes",
           "[crash]") {
-  const auto crash = GENERATE(from_range(kCrashes));
+  const auto crash = GENERATE(from_range(every_crash()));
   CAPTURE(label(crash));
   const auto blobs = contents(3, "never ");
   CrashRig rig(GroupSync::syncfs, Durability::never);
   std::set<Digest> acknowledged;
-  for (const auto& bytes : blobs) acknowledged.merge(put(rig, {bytes}, owed()));
+  for (const auto& bytes : blobs) acknowledged.merge(rig.put({bytes}, owed()));
   REQUIRE(acknowledged.size() == blobs.size());
 
   rig.come_back(crash);
@@ -170,11 +144,11 @@ TEST_CASE("crash: without syncs a kill loses nothing, and a power cut shows no w
 }
 
 TEST_CASE("crash: what a reader was shown survives a power cut, even without syncs", "[crash]") {
-  const auto crash = GENERATE(from_range(kCrashes));
+  const auto crash = GENERATE(from_range(every_crash()));
   CAPTURE(label(crash));
   const auto blobs = contents(2, "shown ");
   CrashRig rig(GroupSync::syncfs, Durability::never);
-  REQUIRE(put(rig, blobs).size() == blobs.size());
+  REQUIRE(rig.put(blobs).size() == blobs.size());
   const auto shown = digest_of(blobs[0]);
   REQUIRE(rig.read(shown) == blobs[0]);  // Hashes the file, and vouches for it from now on.
 
@@ -188,7 +162,7 @@ TEST_CASE("crash: a blob that was found after a kill survives a power cut", "[cr
   // The commit dies somewhere; its file may have its name already. Whoever hears "it is here" of
   // such a file may rely on it: clients take it for success.
   const auto group_sync = GENERATE(GroupSync::syncfs, GroupSync::fsync);
-  const auto crash = GENERATE(from_range(kCrashes));
+  const auto crash = GENERATE(from_range(every_crash()));
   const auto blobs = contents(1, "found ");
   const auto digest = digest_of(blobs[0]);
   bool died = true;
@@ -197,7 +171,7 @@ TEST_CASE("crash: a blob that was found after a kill survives a power cut", "[cr
     CAPTURE(label(crash), group_sync == GroupSync::fsync, call);
     CrashRig rig(group_sync, Durability::group);
     rig.die_at(call);
-    const bool acknowledged = !put(rig, blobs, owed()).empty();
+    const bool acknowledged = !rig.put(blobs, owed()).empty();
     died = rig.dead();
     rig.come_back(kKilled);
     if (!rig.is_here(digest)) continue;
@@ -214,7 +188,7 @@ TEST_CASE("crash: a blob that was found after a kill survives a power cut", "[cr
 TEST_CASE("crash: after a clean stop nothing is hashed again", "[crash]") {
   CrashRig rig(GroupSync::syncfs, Durability::group);
   const auto blobs = contents(2, "clean ");
-  REQUIRE(put(rig, blobs).size() == 2);
+  REQUIRE(rig.put(blobs).size() == 2);
 
   rig.restart_cleanly();
 

@@ -12,14 +12,6 @@ namespace {
 
 // As in crash_test.cc, on two disks: a group's blobs are on both, the database is on one.
 
-const std::vector<Crash> kCrashes = {
-    {},
-    {.power_cut = Unsynced::gone, .database_loses_unsynced = true},
-    {.power_cut = Unsynced::gone, .database_loses_unsynced = false},
-    {.power_cut = Unsynced::zeroed, .database_loses_unsynced = true},
-    {.power_cut = Unsynced::zeroed, .database_loses_unsynced = false},
-};
-
 bool on_the_volume(const std::string& bytes) { return digest_of(bytes).bytes()[0] < 16; }
 
 /// So many blobs on each disk.
@@ -35,27 +27,16 @@ std::vector<std::string> blobs_on(std::size_t home, std::size_t volume) {
   return blobs;
 }
 
-std::set<Digest> put(CrashRig& rig, const std::vector<std::string>& blobs) {
-  std::vector<CrashRig::Pending> group;
-  for (const auto& bytes : blobs) {
-    auto pending = rig.upload(bytes);
-    if (pending) group.push_back(*std::move(pending));
-  }
-  CommitNote note;
-  note.write_back = WriteBackOrder{.name_space = "team/app", .delay = std::chrono::seconds(5)};
-  return rig.commit(std::move(group), note);
-}
-
 TEST_CASE("crash: a death at any call of a commit over two disks breaks no promise", "[crash]") {
   const auto group_sync = GENERATE(GroupSync::syncfs, GroupSync::fsync);
   const auto blobs = GENERATE(blobs_on(1, 1), blobs_on(0, 1));
-  const auto crash = GENERATE(from_range(kCrashes));
+  const auto crash = GENERATE(from_range(every_crash()));
   bool died = true;
   for (std::uint64_t call = 1; died; ++call) {
     CAPTURE(crash.power_cut.has_value(), crash.database_loses_unsynced, blobs.size(), call);
     CrashRig rig(group_sync, Durability::group, CrashRig::Disks::two);
     rig.die_at(call);
-    const auto acknowledged = put(rig, blobs);
+    const auto acknowledged = rig.put(blobs, owed());
     died = rig.dead();
     CHECK((died || acknowledged.size() == blobs.size()));
 
