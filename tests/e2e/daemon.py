@@ -162,6 +162,15 @@ class Daemon:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(rf"^{kind}:\s+(\d+) kB", status, re.M).group(1)) * 1024
 
+    def log_at_rest(self, within: float = 20.0) -> int:
+        """Waits for the end of the start's own work, which logs; the log's length in bytes."""
+        until = time.monotonic() + within
+        ends = ("event=indexing_ended ", "event=scrub_finished ")
+        while not all(end in self.log() for end in ends):
+            assert time.monotonic() < until, "the indexer and the first scrub are still at work"
+            time.sleep(0.02)
+        return self.log_path.stat().st_size
+
     def upload_files(self) -> list[str]:
         """What lies in the upload folder: uploads in progress, or what they left behind."""
         uploads = self.data / "upload"
