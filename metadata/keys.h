@@ -44,7 +44,7 @@ inline constexpr std::string_view kUsageKey = "usage";
 inline constexpr std::string_view kAgeKey = "age";
 inline constexpr std::string_view kScrubKey = "scrub";
 inline constexpr std::string_view kIndexerKey = "indexer";  ///< IndexProgress.
-inline constexpr std::string_view kProbeKey = "probe";  ///< Written to see whether writes work.
+inline constexpr std::string_view kProbeKey = "probe";      ///< Written to see whether writes work.
 inline constexpr std::string_view kLastGroupPrefix = "last_group";
 /// "last_group" ‖ committer.
 std::string last_group_key(std::uint32_t committer);
