@@ -25,7 +25,8 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"core", {"base"}},
     {"store", {"base", "core"}},
     {"metadata", {"base", "core"}},
-    {"origin", {"base", "core", "store", "metadata"}},
+    {"cluster", {"base", "core"}},
+    {"origin", {"base", "core", "store", "metadata", "cluster"}},
     {"server", {"base", "core", "store", "origin"}},
     // The option structs that it fills, and nothing else of these rooms.
     {"config", {"base", "core", "store", "metadata", "origin", "server"}},
