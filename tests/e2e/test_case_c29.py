@@ -223,6 +223,26 @@ def put_and_stop(daemon: Daemon, count: int) -> list[Blob]:
     return blobs
 
 
+def test_a_push_cannot_replace_a_folder_that_somebody_made_of_the_blob(daemon, client):
+    blob = Blob.random(5000, "a folder is in the way")
+    in_the_way = blob_folder(daemon.data / "cache", blob.hex) / "data"
+    in_the_way.mkdir(parents=True)
+    (in_the_way / "kept").write_bytes(b"kept")
+
+    for _ in range(2):
+        answer = client.request("PUT", f"/cas/{blob.hex}", blob.data)
+        assert answer.status == 500
+        assert "Is a directory" in answer.body.decode()
+        client.assert_lacks(blob)
+    assert (in_the_way / "kept").read_bytes() == b"kept"
+    assert daemon.upload_files_after_settling() == []
+
+    (in_the_way / "kept").unlink()
+    in_the_way.rmdir()
+    assert client.request("PUT", f"/cas/{blob.hex}", blob.data).status == 201
+    client.assert_has(blob)
+
+
 def test_a_database_log_that_was_cut_costs_no_blob(stopped):
     blobs = put_and_stop(stopped, 20)
     log = max((stopped.data / "db").glob("*.log"), key=lambda path: path.stat().st_size)
