@@ -1,7 +1,5 @@
 #include "server/check_command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -19,6 +17,7 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/stop_signal.h"
+#include "cli/progress_bar.h"
 #include "origin/folder_check.h"
 #include "server/configured.h"
 #include "store/volumes.h"
@@ -29,10 +28,7 @@ namespace {
 constexpr int kExitClean = kExitDone;
 constexpr int kExitFindings = kExitFailed;
 constexpr auto kBarEvery = std::chrono::milliseconds(200);
-constexpr std::size_t kBarCells = 40;
 constexpr unsigned kJobsMax = 256;
-/// To the start of the line, and clear it (ECMA-48, CR and EL).
-constexpr const char* kClearLine = "\r\x1b[K";
 
 constexpr const char* kUsage =
     "usage: orlop check [-json] [-jobs N] [flags of serve]\n\n"
@@ -86,34 +82,27 @@ Result<CheckFlags> parse(std::span<const char* const> args) {
 /// What goes to standard output, in one of two forms.
 class Printer {
  public:
-  explicit Printer(bool json) : json_(json), bar_(!json && ::isatty(STDERR_FILENO) == 1) {}
+  explicit Printer(bool json) : json_(json) {}
 
-  bool has_bar() const { return bar_; }
+  bool has_bar() const { return !json_ && bar_.visible(); }
 
   void finding(const Finding& finding) {
     if (json_) return json_finding(finding);
     const std::lock_guard lock(mutex_);
-    clear_bar();
+    bar_.clear();
     std::printf("%s %s: %s\n", std::string(to_string(finding.kind)).c_str(),
                 log_escaped(finding.subject).c_str(), log_escaped(finding.detail).c_str());
   }
 
   void progress(FolderCheck::Progress progress) {
     const std::lock_guard lock(mutex_);
-    const auto total = std::max<std::uint64_t>(progress.bytes_total, 1);
-    const auto done = std::min(progress.bytes_done, total);
-    const auto cells = static_cast<std::size_t>(static_cast<double>(done) /
-                                                static_cast<double>(total) * kBarCells);
-    const auto bar = std::string(cells, '#') + std::string(kBarCells - cells, '.');
-    std::fprintf(stderr, "%s[%s] %.1f of %.1f MiB", kClearLine, bar.c_str(), mebibytes(done),
-                 mebibytes(total));
-    std::fflush(stderr);
+    bar_.show(progress.bytes_done, progress.bytes_total);
   }
 
   void summary(const FolderReport& report) {
     if (json_) return json_summary(report);
     const std::lock_guard lock(mutex_);
-    clear_bar();
+    bar_.clear();
     for (std::size_t i = 0; i < kFindingKinds; ++i) {
       if (report.found[i] == 0) continue;
       std::printf("%8llu %s\n", static_cast<unsigned long long>(report.found[i]),
@@ -132,12 +121,6 @@ class Printer {
  private:
   static double mebibytes(std::uint64_t bytes) {
     return static_cast<double>(bytes) / (1024.0 * 1024.0);
-  }
-
-  void clear_bar() const {
-    if (!bar_) return;
-    std::fputs(kClearLine, stderr);
-    std::fflush(stderr);
   }
 
   void json_finding(const Finding& finding) {
@@ -178,7 +161,7 @@ class Printer {
   }
 
   const bool json_;
-  const bool bar_;
+  ProgressBar bar_;
   bool first_ = true;  // FolderCheck makes findings one at a time.
   std::mutex mutex_;
 };

@@ -137,9 +137,4 @@ NodeIdentity node_identity(const Config& config, Random& random) {
                            .origin = true}};
 }
 
-int fail(const Error& error, int code) {
-  std::fprintf(stderr, "orlop: %s\n", error.detail().c_str());
-  return code;
-}
-
 }  // namespace orlop

@@ -4,16 +4,12 @@
 
 #include "base/random.h"
 #include "base/result.h"
+#include "cli/exit.h"
 #include "config/config.h"
 #include "origin/origin.h"
 #include "server/server.h"
 
 namespace orlop {
-
-/// The exit codes of all commands.
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitFailed = 1;
-inline constexpr int kExitUsage = 2;  ///< The operator has to change something first.
 
 // What the commands share: from the words after the subcommand to the option structs of the rooms.
 // Like main.cc and the commands, this file belongs to the composition root and knows `config`.
@@ -30,8 +26,5 @@ ServerOptions server_options(const Config& config);
 Result<PieceLengths> piece_lengths(const Config& config);
 /// Pre: `complete_names` succeeded, and the port is the real one.
 NodeIdentity node_identity(const Config& config, Random& random);
-
-/// Prints "orlop: …" to standard error and gives `code` back.
-int fail(const Error& error, int code);
 
 }  // namespace orlop

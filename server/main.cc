@@ -9,6 +9,10 @@
 #include <vector>
 
 #include "base/log.h"
+#include "cli/blob_commands.h"
+#include "cli/get_command.h"
+#include "cli/ls_command.h"
+#include "cli/put_command.h"
 #include "config/config.h"
 #include "server/check_command.h"
 #include "server/check_config_command.h"
@@ -35,6 +39,12 @@ constexpr std::array kCommands = {
     Command{"check", "verify a data folder that no daemon uses", check_command},
     Command{"export-sidecars", "write Kraken's sidecars from a stopped node's database",
             export_sidecars_command},
+    Command{"put", "send files to an origin", put_command},
+    Command{"get", "receive a blob", get_command},
+    Command{"stat", "say how large a blob is and where", stat_command},
+    Command{"rm", "remove a blob", rm_command},
+    Command{"ls", "list an origin's blobs", ls_command},
+    Command{"locations", "say which origins own a blob", locations_command},
     Command{"help", "print this", help_command},
     Command{"version", "print the version", version_command},
 };
