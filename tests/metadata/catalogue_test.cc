@@ -292,7 +292,7 @@ TEST_CASE("catalogue: a damaged database is corrupt, and the error says what to 
   db.reopen();  // Moves the record from the log to a table.
   db.catalogue.reset();
   for (const auto& entry : std::filesystem::directory_iterator(db.options.path)) {
-    const auto path = entry.path();
+    const auto& path = entry.path();
     if (path.filename().string().find(damage) == std::string::npos) continue;
     if (damage == ".sst") {
       std::filesystem::remove(path);

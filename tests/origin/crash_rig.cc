@@ -124,7 +124,7 @@ CommitNote owed() {
 
 CrashRig::CrashRig(GroupSync group_sync, Durability durability, Disks disks)
     : group_sync_(group_sync), durability_(durability), disks_(disks), disk_([&] {
-        const auto root = directory_.path() / "data";
+        auto root = directory_.path() / "data";
         const auto layout = layout_at(root, disks);
         made(layout.cache_dir);
         for (std::size_t number = 0; number < layout.filesystem_count(); ++number) {

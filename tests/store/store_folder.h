@@ -42,8 +42,8 @@ inline std::set<std::string> names_in(const std::filesystem::path& directory) {
   return names;
 }
 
-inline PieceLengths piece_lengths(std::map<std::uint64_t, std::uint64_t> table) {
-  return *PieceLengths::make(std::move(table));
+inline PieceLengths piece_lengths(const std::map<std::uint64_t, std::uint64_t>& table) {
+  return *PieceLengths::make(table);
 }
 
 /// The two folders of a store, empty, in a temporary one.
