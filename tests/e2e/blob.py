@@ -10,6 +10,7 @@ from functools import cached_property
 KIB = 1024
 MIB = 1024 * 1024
 PIECE_LENGTH = 4 * MIB  # The daemon's default.
+RANDOM_BYTES_MAX = 128 * MIB
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,10 @@ class Blob:
     @classmethod
     def random(cls, size: int, seed: object = 0) -> "Blob":
         """`size` bytes that only depend on `seed` and the size."""
-        return cls(random.Random(f"{seed}/{size}").randbytes(size))
+        chance = random.Random(f"{seed}/{size}")
+        # randbytes cannot make 256 MiB at once: Python counts its bits in an int of C.
+        return cls(b"".join(chance.randbytes(min(size - at, RANDOM_BYTES_MAX))
+                            for at in range(0, size, RANDOM_BYTES_MAX)))
 
     @cached_property
     def hex(self) -> str:
