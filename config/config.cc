@@ -142,6 +142,7 @@ void read_flags(const Flags& flags, Config& config, Findings& findings) {
   flags.address(&CommandLine::peer_ip, config.peer_ip, findings);
   flags.port(&CommandLine::blobserver_port, 0, config.port, findings);
   flags.port(&CommandLine::peer_port, 1, config.peer_port, findings);
+  config.seeds = flags.get(&CommandLine::peer_port).has_value();
   flags.text(&CommandLine::blobserver_hostname, config.blobserver_hostname);
   flags.text(&CommandLine::zone, config.zone);
   flags.text(&CommandLine::cluster, config.cluster);

@@ -42,6 +42,7 @@ struct Config {
   std::string blobserver_hostname;           ///< Empty if not given: `main` fills in the system's.
   std::string peer_ip;                       ///< Empty if not given: `main` fills in the local one.
   std::uint16_t peer_port = 15001;           ///< Announced to peers. Never 0.
+  bool seeds = false;                        ///< -peer-port was given: peers are served there.
   std::string zone;
   std::string cluster;
   /// cluster.static. At most one member, and it must be this node: see check_cluster().
@@ -79,6 +80,18 @@ struct Config {
     std::chrono::nanoseconds aggressive_ttl = std::chrono::hours(1);
   };
   CacheCleanUp cache_cleanup;
+
+  /// scheduler, as far as it concerns one who only seeds. Times are positive.
+  struct Seeding {
+    std::chrono::nanoseconds conn_tti = std::chrono::seconds(30);
+    std::chrono::nanoseconds conn_ttl = std::chrono::hours(1);
+    std::chrono::nanoseconds handshake_timeout = std::chrono::seconds(5);
+    std::size_t max_open_conn = 10;             ///< connstate.max_open_conn, at least 1
+    std::size_t max_mutual_conn = 10;           ///< connstate.max_mutual_conn, at least 1
+    std::uint64_t egress_bytes_per_second = 0;  ///< conn.bandwidth; 0: not limited.
+    std::size_t connections_max = 2000;         ///< Ours, at least 1.
+  };
+  Seeding seeding;
 
   std::vector<Cidr> admin_allow;  ///< admin.allow
 

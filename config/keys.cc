@@ -40,14 +40,10 @@ void add_log_block(Table& table, const std::string& path) {
        {"timeEncoder", K::text}});
 }
 
-/// Section 6.6.
+/// Section 6.6. A caller may use what limits the way out, and gives its own rows for it.
 void add_bandwidth_block(Table& table, const std::string& path) {
   add(table, "", {{path, K::section}});
-  add(table, path,
-      {{"egress_bits_per_sec", K::integer},
-       {"ingress_bits_per_sec", K::integer},
-       {"token_size", K::integer},
-       {"enable", K::boolean}});
+  add(table, path, {{"ingress_bits_per_sec", K::integer}, {"token_size", K::integer}});
 }
 
 /// Section 2.7. `disabled` and `tti` are not here: one of the two blocks uses them.
@@ -210,23 +206,24 @@ void add_store_keys(Table& table) {
 }
 
 void add_peer_keys(Table& table) {
-  add(table, "", {{"scheduler", K::section, R::ignored, "peer exchange is not built yet"}});
+  add(table, "", {{"scheduler", K::section, R::ignored, "only who downloads needs it"}});
   add(table, "scheduler",
       {{"seeder_tti", K::duration},
        {"leecher_tti", K::duration},
-       {"conn_tti", K::duration},
-       {"conn_ttl", K::duration},
+       {"conn_tti", K::duration, R::used},
+       {"conn_ttl", K::duration, R::used},
+       {"connections_max", K::integer, R::used},
        {"preemption_interval", K::duration},
        {"emit_stats_interval", K::duration},
        {"probe_timeout", K::duration},
        {"disable_preemption", K::boolean},
        {"connstate", K::section},
-       {"connstate.max_open_conn", K::integer},
-       {"connstate.max_mutual_conn", K::integer},
+       {"connstate.max_open_conn", K::integer, R::used},
+       {"connstate.max_mutual_conn", K::integer, R::used},
        {"connstate.disable_blacklist", K::boolean},
        {"connstate.blacklist_duration", K::duration},
        {"conn", K::section},
-       {"conn.handshake_timeout", K::duration},
+       {"conn.handshake_timeout", K::duration, R::used},
        {"conn.sender_buffer_size", K::integer},
        {"conn.receiver_buffer_size", K::integer},
        {"dispatch", K::section},
@@ -238,6 +235,8 @@ void add_peer_keys(Table& table) {
        {"dispatch.endgame_threshold", K::integer},
        {"dispatch.disable_endgame", K::boolean}});
   add_bandwidth_block(table, "scheduler.conn.bandwidth");
+  add(table, "scheduler.conn.bandwidth",
+      {{"enable", K::boolean, R::used}, {"egress_bits_per_sec", K::integer, R::used}});
   add_log_block(table, "scheduler.log");
   add_log_block(table, "scheduler.torrentlog");
 }
@@ -255,6 +254,7 @@ void add_backend_keys(Table& table) {
        {"blobrefresh.size_limit", K::size},
        {"writeback", K::section, R::ignored, kNoBackends}});
   add_bandwidth_block(table, "backends[].bandwidth");
+  add(table, "backends[].bandwidth", {{"egress_bits_per_sec", K::integer}, {"enable", K::boolean}});
   add_log_block(table, "backend_manager.log");
   add(table, "writeback",
       {{"incoming_buffer", K::integer},

@@ -285,6 +285,34 @@ void read_server(Settings& settings, Config& config) {
   settings.integer("server.operations_max", 1, 10'000'000, config.operations_max);
 }
 
+/// What a seeder needs of `scheduler`, with Kraken's defaults: zero means the default, as there.
+void read_seeding(Settings& settings, Config& config) {
+  auto& seeding = config.seeding;
+  const auto time = [&](const char* key, nanoseconds& target) {
+    nanoseconds value(0);
+    settings.duration(std::string("scheduler.") + key, nanoseconds(0), value);
+    if (value > nanoseconds(0)) target = value;
+  };
+  const auto count = [&](const char* key, std::size_t otherwise) {
+    std::size_t value = 0;
+    settings.integer(std::string("scheduler.") + key, 0, 10'000'000, value);
+    return value > 0 ? value : otherwise;
+  };
+  time("conn_tti", seeding.conn_tti);
+  time("conn_ttl", seeding.conn_ttl);
+  time("conn.handshake_timeout", seeding.handshake_timeout);
+  seeding.max_open_conn = count("connstate.max_open_conn", seeding.max_open_conn);
+  seeding.max_mutual_conn = count("connstate.max_mutual_conn", seeding.max_open_conn);
+  seeding.connections_max = count("connections_max", seeding.connections_max);
+  std::uint64_t egress_bits = 0;
+  settings.integer("scheduler.conn.bandwidth.egress_bits_per_sec", 0, std::int64_t{1} << 50,
+                   egress_bits);
+  if (!settings.boolean("scheduler.conn.bandwidth.enable")) return;
+  constexpr std::uint64_t kDefaultBits = std::uint64_t{200} * 8 << 20;
+  seeding.egress_bytes_per_second =
+      std::max<std::uint64_t>((egress_bits > 0 ? egress_bits : kDefaultBits) / 8, 1);
+}
+
 void read_admin(const Settings& settings, Config& config, Findings& findings) {
   const auto* blocks = settings.find("admin.allow");
   if (blocks == nullptr) return;
@@ -372,6 +400,7 @@ void read_settings(const Node& merged, const std::string& config_file, Config& c
   read_cache_cleanup(settings, config_file, config);
   read_scrub(settings, config);
   read_server(settings, config);
+  read_seeding(settings, config);
   read_admin(settings, config, findings);
   read_log_level(settings, config);
   read_members(settings, config, findings);

@@ -120,6 +120,20 @@ ServerOptions server_options(const Config& config) {
   return options;
 }
 
+SeederOptions seeder_options(const Config& config, PeerId self) {
+  const auto& seeding = config.seeding;
+  return {.listen_address = config.listen_address,
+          .port = config.peer_port,
+          .self = self,
+          .handshake_max = seeding.handshake_timeout,
+          .idle_max = seeding.conn_tti,
+          .age_max = seeding.conn_ttl,
+          .torrent_connections_max = seeding.max_open_conn,
+          .neighbours_max = seeding.max_mutual_conn,
+          .connections_max = seeding.connections_max,
+          .egress_bytes_per_second = seeding.egress_bytes_per_second};
+}
+
 Result<PieceLengths> piece_lengths(const Config& config) {
   return PieceLengths::make(config.piece_lengths);
 }

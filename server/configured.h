@@ -7,6 +7,7 @@
 #include "cli/exit.h"
 #include "config/config.h"
 #include "origin/origin.h"
+#include "peer/swarm.h"
 #include "server/server.h"
 
 namespace orlop {
@@ -23,6 +24,7 @@ Result<> complete_names(Config& config);
 
 OriginOptions origin_options(const Config& config);
 ServerOptions server_options(const Config& config);
+SeederOptions seeder_options(const Config& config, PeerId self);
 Result<PieceLengths> piece_lengths(const Config& config);
 /// Pre: `complete_names` succeeded, and the port is the real one.
 NodeIdentity node_identity(const Config& config, Random& random);

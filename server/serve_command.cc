@@ -14,6 +14,8 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "origin/blob_seeds.h"
+#include "peer/seeder.h"
 #include "server/configured.h"
 #include "server/descriptor_budget.h"
 #include "store/free_space.h"
@@ -57,6 +59,9 @@ std::string_view name_of(Config::Durability durability) {
   ORLOP_UNREACHABLE();
 }
 
+/// How long peers may take for the pieces that they are in, once requests are over.
+constexpr std::chrono::seconds kPiecesMax{5};
+
 /// What the promises rest on. The folders are there by now.
 void log_storage(const Config& config) {
   const auto use = space_use(config.upload_dir);
@@ -94,13 +99,21 @@ int serve_command(std::span<const char* const> args) {
   if (!port) return fail(port.error(), kExitFailed);
   config->port = *port;
 
+  Random random;
+  const auto identity = node_identity(*config, random);
+  // Like the server it outlives the origin: the pool's threads wake its sessions.
+  std::optional<Seeder> seeder;
+  if (config->seeds) {
+    seeder.emplace(seeder_options(*config, identity.peer_context.peer_id));
+    if (auto listening = seeder->listen(); !listening) return fail(listening.error(), kExitFailed);
+  }
+
   auto lengths = piece_lengths(*config);
   if (!lengths) return fail(lengths.error(), kExitUsage);
   PosixDisk disk;
   const SystemClock clock;
-  Random random;
-  auto origin = Origin::open(origin_options(*config), *std::move(lengths),
-                             node_identity(*config, random), disk, clock, random);
+  auto origin =
+      Origin::open(origin_options(*config), *std::move(lengths), identity, disk, clock, random);
   if (!origin) return fail(origin.error(), kExitFailed);
 
   log_storage(*config);
@@ -110,7 +123,15 @@ int serve_command(std::span<const char* const> args) {
                          {"cache_dir", config->cache_dir.string()},
                          {"database_dir", config->database_dir.string()},
                          {"pid", ::getpid()}});
+  BlobSeeds seeds(**origin);
+  if (seeder) {
+    seeder->start(seeds);
+    log_info("seeding", {{"address", config->listen_address},
+                         {"peer_port", config->peer_port},
+                         {"peer_id", identity.peer_context.peer_id.hex()}});
+  }
   server.run(**origin);
+  if (seeder) seeder->stop(kPiecesMax);
   origin->reset();
   log_info("stopped");
   return kExitDone;

@@ -52,6 +52,14 @@ def chunked(data: bytes, chunk: int = 4096, end: bool = True) -> bytes:
     return b"".join(out) + (b"0\r\n\r\n" if end else b"")
 
 
+def poll(one: socket.socket, events: int, seconds: float) -> int:
+    """The events that happened, or that it ended; 0 after that time. select() cannot take sockets
+    above 1023, and some tests have thousands."""
+    poller = select.poll()
+    poller.register(one, events)
+    return dict(poller.poll(seconds * 1000)).get(one.fileno(), 0)
+
+
 class Connection:
     """Closes itself at the end of its `with`. Every wait is bounded by `timeout`."""
 
@@ -81,10 +89,10 @@ class Connection:
         """
         view, sent = memoryview(data), 0
         while sent < len(view):
-            readable, writable, _ = select.select([self.socket], [self.socket], [], self.timeout)
-            if readable:
+            events = poll(self.socket, select.POLLIN | select.POLLOUT, self.timeout)
+            if events & ~select.POLLOUT:
                 break
-            if not writable:
+            if not events:
                 raise TimeoutError("the daemon neither reads nor answers")
             try:
                 sent += self.socket.send(view[sent:sent + 65536])
@@ -129,7 +137,7 @@ class Connection:
 
     def silent_for(self, seconds: float) -> bool:
         """True if the daemon says nothing and does not close for so long."""
-        return not self._received and not select.select([self.socket], [], [], seconds)[0]
+        return not self._received and not poll(self.socket, select.POLLIN, seconds)
 
     def _receive(self) -> bool:
         try:

@@ -14,7 +14,7 @@ import pytest
 
 from alive import still_alive
 from blob import KIB, MIB, Blob
-from connection import Connection, request
+from connection import Connection, poll, request
 from daemon import FULL, Daemon
 from kraken_client import KrakenClient
 
@@ -42,7 +42,7 @@ class Trickler:
 
     def drip(self) -> bool:
         """False once the daemon has ended it; it may say 408 before."""
-        if select.select([self.socket], [], [], 0)[0]:
+        if poll(self.socket, select.POLLIN, 0):
             try:
                 said = self.socket.recv(4096)
             except ConnectionResetError:
@@ -79,7 +79,7 @@ def threads_of(daemon: Daemon) -> int:
 
 
 def is_closed(connection: Connection) -> bool:
-    return bool(select.select([connection.socket], [], [], 0)[0]) and connection.is_closed()
+    return bool(poll(connection.socket, select.POLLIN, 0)) and connection.is_closed()
 
 
 def health_seconds(daemon: Daemon) -> float:
