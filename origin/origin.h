@@ -24,6 +24,7 @@
 #include "origin/blob_settlement.h"
 #include "origin/catalogue_journal.h"
 #include "origin/eviction.h"
+#include "origin/figures.h"
 #include "origin/folder_locks.h"
 #include "origin/indexer.h"
 #include "origin/node_identity.h"
@@ -91,6 +92,11 @@ class Origin {
 
   /// A line a fact about what this node is doing, for people.
   std::vector<std::string> status() const;
+
+  /// The same as numbers, for metrics. Blocks on no disk.
+  OriginFigures figures() const;
+  /// What has to be asked of the disk. Blocks.
+  StorageFigures storage_figures() const;
 
   /// Why this node should not be sent requests; empty if it should.
   std::vector<std::string> not_ready() const;

@@ -57,7 +57,12 @@ std::size_t Admission::running(RouteClass route_class) const {
   return counters_[static_cast<std::size_t>(route_class)].running.load(std::memory_order_relaxed);
 }
 
+std::uint64_t Admission::refused(RouteClass route_class) const {
+  return counters_[static_cast<std::size_t>(route_class)].refused_ever.value();
+}
+
 void Admission::complain(RouteClass route_class, Counter& counter) {
+  counter.refused_ever.add();
   counter.refused.fetch_add(1, std::memory_order_relaxed);
   const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
                        std::chrono::steady_clock::now().time_since_epoch())

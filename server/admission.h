@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/tally.h"
 #include "server/access.h"
 
 namespace orlop {
@@ -60,12 +61,15 @@ class Admission {
 
   /// How many run now; a moment old.
   std::size_t running(RouteClass route_class) const;
+  /// How many were refused since the start.
+  std::uint64_t refused(RouteClass route_class) const;
 
  private:
   /// On cache lines of their own: the classes have nothing to do with each other.
   struct alignas(64) Counter {
     std::atomic<std::size_t> running = 0;
     std::atomic<std::uint64_t> refused = 0;  ///< Since the last line about it.
+    SharedTally refused_ever;
     std::atomic<std::int64_t> quiet_until_ms = 0;
   };
 

@@ -28,6 +28,7 @@ Task<Result<>> Body::say_continue() {
   if (!parser_.request().expects_continue || connection_.buffer.size() > 0) co_return Result<>();
   const auto [error, written] =
       co_await asio::async_write(connection_.socket, asio::buffer(kContinue), no_throw);
+  connection_.sent(written);
   if (error) co_return client_gone(error);
   co_return Result<>();
 }
@@ -68,6 +69,7 @@ Task<Result<std::size_t>> Body::receive(std::span<std::byte> into) {
     const auto [error, count] = co_await socket.async_read_some(space, no_throw);
     connection_.expect_nothing();
     if (error) co_return client_gone(error);
+    connection_.received(count);
     connection_.buffer.commit(count);
     co_return std::size_t{0};
   }
@@ -77,6 +79,7 @@ Task<Result<std::size_t>> Body::receive(std::span<std::byte> into) {
       co_await socket.async_read_some(asio::buffer(into.data(), size), no_throw);
   connection_.expect_nothing();
   if (error) co_return client_gone(error);
+  connection_.received(count);
   auto parsed = parse(into.data(), count, into);
   if (!parsed) co_return std::move(parsed).error();
   co_return parser_.output_used();

@@ -116,6 +116,7 @@ ServerOptions server_options(const Config& config) {
   options.limits = {.reads_max = config.reads_max,
                     .writes_max = config.writes_max,
                     .operations_max = config.operations_max};
+  options.version = ORLOP_VERSION;
   options.access = {.admin_allow = config.admin_allow};
   return options;
 }

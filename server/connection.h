@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/asio.h"
+#include "server/reactor_counts.h"
 
 namespace orlop {
 
@@ -48,6 +49,10 @@ class Connection : public boost::intrusive::list_base_hook<> {
   /// A function that shuts this connection down, from any thread, or does nothing if it is gone.
   std::function<void()> interrupter();
 
+  /// So many bytes came from the socket, or were handed to it. Whoever reads or writes it says so.
+  void received(std::size_t bytes);
+  void sent(std::size_t bytes);
+
   Socket socket;
   boost::beast::flat_buffer buffer;  ///< Received, not yet parsed.
   bool idle = true;  ///< Between requests: may be closed without breaking a promise.
@@ -84,10 +89,15 @@ class ConnectionGroup {
   bool draining() const { return draining_; }
   bool empty() const { return connections_.empty(); }
 
+  ReactorCounts counts;  ///< Of what these connections do.
+
  private:
   friend class Connection;
   boost::intrusive::list<Connection> connections_;
   bool draining_ = false;
 };
+
+inline void Connection::received(std::size_t bytes) { group_.counts.received(bytes); }
+inline void Connection::sent(std::size_t bytes) { group_.counts.sent(bytes); }
 
 }  // namespace orlop

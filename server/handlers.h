@@ -11,6 +11,9 @@ namespace orlop {
 Task<Reply> get_health(Call& call);
 Task<Reply> get_readiness(Call& call);
 
+// metrics_handler.cc
+Task<Reply> get_metrics(Call& call);
+
 // kraken_read_handlers.cc
 Task<Reply> get_locations(Call& call);
 Task<Reply> get_peer_context(Call& call);

@@ -25,6 +25,9 @@ class Reactor {
   /// Connections here. From any thread; a moment old.
   std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
 
+  /// What its requests were. From any thread.
+  const ReactorCounts& counts() const { return group_.counts; }
+
   /// Ends idle connections now and busy ones after their request. From any thread.
   void drain();
   /// Cuts what is left, and returns when every session has unwound. From any other thread, once.
@@ -32,6 +35,7 @@ class Reactor {
 
  private:
   Task<> sweep_loop();
+  Task<> lag_loop();
   Task<> serve_one(Socket socket, std::uint64_t connection_number);
 
   const SessionContext& context_;
@@ -41,6 +45,7 @@ class Reactor {
   asio::executor_work_guard<Executor> guard_;  // run() goes on while only the pool has work.
   bool stopping_ = false;                      // On the reactor only.
   SteadyTimer sweep_timer_;
+  SteadyTimer lag_timer_;
   std::thread thread_;
 };
 

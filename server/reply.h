@@ -23,7 +23,8 @@ struct Reply {
   explicit Reply(unsigned with_status) : status(with_status) {}
 
   unsigned status;
-  std::string_view content_type;  ///< Of a constant; empty for no body.
+  std::optional<RouteClass> route_class;  ///< Of the endpoint; none: the request reached none.
+  std::string_view content_type;          ///< Of a constant; empty for no body.
   std::vector<std::pair<std::string_view, std::string>> fields;
 
   // The body: text, or a metainfo's JSON, or a part of a blob, or several parts, or nothing.

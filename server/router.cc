@@ -106,25 +106,29 @@ Task<Reply> Router::answer(const Request& request, Body& body, Origin& origin,
   if (found.route == nullptr) {
     co_return refuse(request, 404, "not_found", "404 page not found\n");
   }
+  const auto by_route = [route_class = found.route->route_class](Reply reply) {
+    reply.route_class = route_class;
+    return reply;
+  };
   if (auto refused = access_.refusal(found.route->route_class, request)) {
-    co_return refuse(request, 403, "forbidden", *std::move(refused));
+    co_return by_route(refuse(request, 403, "forbidden", *std::move(refused)));
   }
   if (found.refusal) {
-    co_return refuse(request, 400, "invalid_argument", *std::move(found.refusal));
+    co_return by_route(refuse(request, 400, "invalid_argument", *std::move(found.refusal)));
   }
 
   auto slot = admission_.enter(found.route->route_class);
   if (!slot) {
     auto reply = refuse(request, 503, "busy", slot.error().detail());
     reply.shed = true;
-    co_return reply;
+    co_return by_route(std::move(reply));
   }
 
   Call call{.request = request, .body = body, .origin = origin, .health = health, .parameters = {}};
   std::move(found.parameters.begin(), found.parameters.end(), call.parameters.begin());
   auto reply = co_await found.route->handler(call);
   reply.slot = *std::move(slot);
-  co_return reply;
+  co_return by_route(std::move(reply));
 }
 
 }  // namespace orlop

@@ -51,6 +51,8 @@ class Router {
   Task<Reply> answer(const Request& request, Body& body, Origin& origin,
                      const Health& health) const;
 
+  const Admission& admission() const { return admission_; }
+
  private:
   struct Match {
     const Route* route = nullptr;

@@ -13,6 +13,7 @@ using enum RouteClass;
 constexpr std::array kRoutes = {
     Route{get, "/health", probe, get_health},
     Route{get, "/readiness", probe, get_readiness},
+    Route{get, "/metrics", probe, get_metrics},
     Route{get, "/blobs/{digest}/locations", read, get_locations},
     Route{post, "/namespace/{namespace}/blobs/{digest}/uploads", write, start_public_upload},
     Route{patch, "/namespace/{namespace}/blobs/{digest}/uploads/{uid}", write, patch_public_upload},

@@ -30,6 +30,7 @@ Task<bool> send_gathered(Connection& connection, asio::const_buffer head, asio::
     connection.expect_taking(options.silence_max);
     // Not async_write: that sends at most 64 KiB a call.
     const auto [error, written] = co_await connection.socket.async_write_some(left, no_throw);
+    connection.sent(written);
     if (error) co_return false;
     const auto from_head = std::min(written, left[0].size());
     left[0] += from_head;
@@ -85,6 +86,7 @@ Task<bool> send_file(Connection& connection, const OpenBlob& blob, std::uint64_t
     const auto sent = send_slice(connection.socket.native_handle(), file, offset,
                                  std::min(slice, probed_to - offset));
     if (sent > 0) {
+      connection.sent(static_cast<std::size_t>(sent));
       offset += static_cast<std::uint64_t>(sent);
       if (++slices % kSlicesPerTurn == 0 && offset < end) {
         co_await asio::post(connection.socket.get_executor(), asio::use_awaitable_t<Executor>());

@@ -55,6 +55,13 @@ void Server::run(Origin& origin) {
   const auto count = options_.reactors > 0 ? options_.reactors : cores;
   for (unsigned i = 0; i < count; ++i) reactors_.emplace_back(*context_);
 
+  metrics_.emplace(Metrics::Sources{.origin = origin,
+                                    .admission = router_.admission(),
+                                    .reactors = reactors_,
+                                    .accepting = accepting_,
+                                    .connections_max = options_.connections_max,
+                                    .version = options_.version});
+  health_.show_metrics(&*metrics_);
   asio::co_spawn(io_, accept_loop(), rethrow);
   asio::co_spawn(io_, wait_for_signal(), rethrow);
   io_.run();
@@ -66,6 +73,8 @@ void Server::run(Origin& origin) {
   }
   if (connections() > 0) log_warn("drain_limit_reached", {{"connections", connections()}});
   for (auto& reactor : reactors_) reactor.stop();
+  health_.show_metrics(nullptr);
+  metrics_.reset();  // It asks the origin, which goes before this object.
   // They stay until this object goes, which is after the origin: a thread of the pool that has just
   // woken a session may still be leaving its reactor's event loop.
 }
@@ -106,6 +115,7 @@ Task<> Server::accept_loop() {
       error = accept_error;
       if (error == asio::error::operation_aborted) continue;
     }
+    (error ? accepting_.paused_by_error : accepting_.paused_at_limit).add();
     if (!complained) {
       log_warn("accepting_paused",
                {{"connections", connections()},
@@ -125,7 +135,9 @@ void Server::hand_over(Socket socket) {
   }
   boost::system::error_code error;
   const int descriptor = socket.release(error);
-  if (!error) least->adopt(descriptor, ++accepted_);
+  if (error) return;
+  accepting_.accepted.add();
+  least->adopt(descriptor, accepting_.accepted.value());
 }
 
 std::size_t Server::connections() const {

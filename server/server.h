@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "server/health.h"
+#include "server/metrics.h"
 #include "server/reactor.h"
 #include "server/router.h"
 
@@ -24,6 +26,7 @@ struct ServerOptions {
   SessionOptions session;
   ConcurrencyLimits limits;
   AccessRules access;
+  std::string_view version;  ///< Of this program; of a constant.
 };
 
 /// The HTTP side: one listening socket, and reactors that serve what it accepts. It outlives the
@@ -55,7 +58,8 @@ class Server {
   SteadyTimer pause_;
   std::optional<SessionContext> context_;  // Before the reactors, which use it.
   std::list<Reactor> reactors_;            // A list: a reactor never moves.
-  std::uint64_t accepted_ = 0;
+  AcceptCounts accepting_;
+  std::optional<Metrics> metrics_;  // After the reactors, whose requests wait for its pages.
 };
 
 }  // namespace orlop

@@ -95,6 +95,7 @@ Task<Head> read_head(Connection& connection, RequestParser& parser, const Sessio
     const auto [error, count] =
         co_await connection.socket.async_read_some(buffer.prepare(kReadBytes), no_throw);
     if (error) co_return Head::hung_up;
+    connection.received(count);
     buffer.commit(count);
   }
 }
@@ -124,6 +125,7 @@ Task<> linger(Connection& connection) {
     const auto [error, count] =
         co_await connection.socket.async_read_some(connection.buffer.prepare(kReadBytes), no_throw);
     if (error) co_return;
+    connection.received(count);
     received += count;
   }
 }
@@ -150,6 +152,7 @@ Task<bool> serve_request(Connection& connection, ConnectionGroup& group,
   const auto head = co_await read_head(connection, parser, options);
   if (head == Head::hung_up) co_return false;
   connection.expect_nothing();
+  const auto begun = Connection::Clock::now();
 
   Reply reply(400);
   const bool well_formed = head == Head::complete;
@@ -180,6 +183,8 @@ Task<bool> serve_request(Connection& connection, ConnectionGroup& group,
   const bool sent = co_await send_reply(connection, reply, request, keep_alive, date,
                                         context.origin.pool(), send_options);
   reply.slot.release();  // Not only when the client has taken note of the end.
+  const auto took = Connection::Clock::now() - begun;
+  group.counts.answered(reply.route_class, reply.status, took, sent);
   if (!sent) co_return false;
   if (keep_alive) co_return true;
   if (!well_formed || !body.done()) co_await linger(connection);

@@ -235,12 +235,12 @@ TEST_CASE("routes: what removes, cleans up or recuts is for operators, and nothi
                                            "POST /internal/blobs/{digest}/metainfo"});
 }
 
-TEST_CASE("routes: only whether the node lives is asked without a limit") {
+TEST_CASE("routes: only how the node is is asked without a limit") {
   std::set<std::string_view> probes;
   for (const auto& route : all_routes()) {
     if (route.route_class == probe) probes.insert(route.pattern);
   }
-  CHECK(probes == std::set<std::string_view>{"/health", "/readiness"});
+  CHECK(probes == std::set<std::string_view>{"/health", "/metrics", "/readiness"});
 }
 
 TEST_CASE("router: beyond its limit a class is refused in the path's dialect, until a reply goes") {

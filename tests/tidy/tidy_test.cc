@@ -59,6 +59,7 @@ const std::map<std::string, std::vector<std::string>> kThirdParty = {
     {"isa-l", {"core/"}},
     {"nlohmann/", {"tests/"}},
     {"openssl/", {"core/", "tests/core/"}},
+    {"prometheus/", {"server/metric_page.cc"}},
     {"rocksdb/", {"metadata/", "tests/"}},
     {"simdjson", {"core/", "cluster/", "tests/core/"}},
     {"spdlog/", {"base/", "tests/base/"}},
