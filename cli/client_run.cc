@@ -15,7 +15,7 @@ Task<> finish(ClientWork& work, const OriginClients& clients, int& code, asio::i
 
 }  // namespace
 
-OriginClients::OriginClients(Executor executor, const std::vector<Endpoint>& origins) {
+OriginClients::OriginClients(const Executor& executor, const std::vector<Endpoint>& origins) {
   for (const auto& origin : origins) {
     clients_.push_back(std::make_unique<OriginClient>(executor, origin));
   }

@@ -12,7 +12,7 @@ namespace orlop {
 /// One client for each of the origins.
 class OriginClients {
  public:
-  OriginClients(Executor executor, const std::vector<Endpoint>& origins);
+  OriginClients(const Executor& executor, const std::vector<Endpoint>& origins);
 
   /// In the order given. They live as long as this.
   std::vector<OriginClient*> all() const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "base/log.h"
@@ -36,7 +37,8 @@ std::string progress_text(std::uint64_t done, std::uint64_t total, std::uint64_t
   const auto rate = static_cast<double>(done - begun_with) / elapsed.count();
   text += format("  %.1f MiB/s", rate / kMebibyte);
   if (total > done) {
-    const auto left = static_cast<std::uint64_t>(static_cast<double>(total - done) / rate + 0.5);
+    const auto left =
+        static_cast<std::uint64_t>(std::llround(static_cast<double>(total - done) / rate));
     text += format("  %llu:%02llu left", static_cast<unsigned long long>(left / 60),
                    static_cast<unsigned long long>(left % 60));
   }

@@ -23,7 +23,7 @@ namespace orlop {
 /// answer of an origin. The detail has the origin's name and its own words.
 class OriginClient {
  public:
-  OriginClient(Executor executor, Endpoint origin, ClientConnection::Limits limits = {})
+  OriginClient(const Executor& executor, Endpoint origin, ClientConnection::Limits limits = {})
       : connection_(executor, std::move(origin), limits) {}
 
   const Endpoint& origin() const { return connection_.server(); }

@@ -27,7 +27,12 @@ std::string head_of(const HttpRequest& request, const Endpoint& server) {
   std::string head = request.method + " " + request.target + " HTTP/1.1\r\n";
   head += "Host: " + server.to_string() + "\r\n";
   head += "User-Agent: " + std::string(kUserAgent) + "\r\n";
-  for (const auto& [name, value] : request.fields) head += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : request.fields) {
+    head += name;
+    head += ": ";
+    head += value;
+    head += "\r\n";
+  }
   if (request.body_bytes > 0 || request.method == "POST" || request.method == "PUT" ||
       request.method == "PATCH") {
     head += "Content-Length: " + std::to_string(request.body_bytes) + "\r\n";
@@ -44,7 +49,7 @@ std::optional<std::string_view> HttpAnswer::field(std::string_view name) const {
   return std::nullopt;
 }
 
-ClientConnection::ClientConnection(Executor executor, Endpoint server, Limits limits)
+ClientConnection::ClientConnection(const Executor& executor, Endpoint server, Limits limits)
     : executor_(executor), server_(std::move(server)), limits_(limits) {}
 
 Error ClientConnection::failed(std::string_view doing, const boost::system::error_code& error) {

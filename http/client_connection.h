@@ -59,8 +59,9 @@ class ClientConnection {
     std::uint32_t head_bytes_max = 64 << 10;
   };
 
-  ClientConnection(Executor executor, Endpoint server) : ClientConnection(executor, server, {}) {}
-  ClientConnection(Executor executor, Endpoint server, Limits limits);
+  ClientConnection(const Executor& executor, Endpoint server)
+      : ClientConnection(executor, std::move(server), {}) {}
+  ClientConnection(const Executor& executor, Endpoint server, Limits limits);
   ~ClientConnection() { stop_watching(); }
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;

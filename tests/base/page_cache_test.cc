@@ -68,7 +68,7 @@ TEST_CASE("page cache footprint: what only we brought in goes, what others had s
   REQUIRE(of_others > 0);
 
   footprint.before_read(0, 3 * kBlockBytes);
-  for (const std::size_t block : {0, 1, 2}) file.read(block);
+  for (std::size_t block = 0; block < 3; ++block) file.read(block);
   REQUIRE(file.resident_pages(0) > 0);
   footprint.after_read();
 

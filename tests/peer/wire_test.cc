@@ -139,7 +139,7 @@ TEST_CASE("wire: handshakes that are none") {
   CHECK_FALSE(parse_handshake(""));
   CHECK_FALSE(parse_handshake(bytes_of_hex("10012204")));
   CHECK_FALSE(parse_handshake(bytes_of_hex("1006")));
-  for (const std::uint32_t number : {2, 3, 4, 5})
+  for (std::uint32_t number = 2; number <= 5; ++number)
     CHECK_FALSE(parse_handshake(handshake_with(number, "")));
   CHECK(parse_handshake(handshake_with(6, "")));
   CHECK_FALSE(parse_handshake(handshake_with(2, std::string(41, 'a'))));
