@@ -172,6 +172,10 @@ def traced_commit(settings: dict[str, str], dialect: str) -> tuple[Daemon, Blob,
                 _, sent = last_request(client, dialect, blob)
                 connection.send(sent)
                 status = connection.answer().status
+                # The answer is here before strace has seen the end of the call that sent it. Behind
+                # one more answer from the same reactor it has.
+                connection.send(request("GET", "/health"))
+                assert connection.answer().status == 200
             assert status == (201 if dialect == "cas" else 200)
             client.assert_has(blob)
         calls = [call for call in trace.calls() if call.result >= 0]
