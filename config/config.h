@@ -58,8 +58,10 @@ struct Config {
   GroupSync group_sync = GroupSync::syncfs;     ///< store.group_sync
   std::optional<std::uint64_t> free_bytes_min;  ///< store.free_bytes_min; none: the store decides.
   std::uint64_t upload_bytes_max = std::uint64_t{1} << 40;  ///< store.upload_bytes_max, at least 1
-  std::size_t uploads_max = 10000;                          ///< store.uploads_max, at least 1
-  unsigned index_cpu_percent = 5;  ///< store.index_cpu_percent, 1 to 100, of one core
+  /// store.metainfo_cache_bytes_max, at most 64 GiB; 0: none.
+  std::uint64_t metainfo_cache_bytes_max = std::uint64_t{64} << 20;
+  std::size_t uploads_max = 10000;  ///< store.uploads_max, at least 1
+  unsigned index_cpu_percent = 5;   ///< store.index_cpu_percent, 1 to 100, of one core
   /// castore.upload_cleanup.tti: an upload idle for longer is dropped. Positive; 100 years if
   /// castore.upload_cleanup.disabled.
   std::chrono::nanoseconds upload_tti = std::chrono::hours(6);

@@ -201,6 +201,7 @@ void add_store_keys(Table& table) {
        {"group_sync", K::text, R::used},
        {"free_bytes_min", K::size, R::used},
        {"upload_bytes_max", K::size, R::used},
+       {"metainfo_cache_bytes_max", K::size, R::used},
        {"uploads_max", K::integer, R::used},
        {"index_cpu_percent", K::integer, R::used}});
 }

@@ -224,6 +224,8 @@ void read_store(Settings& settings, Config& config) {
   constexpr auto kBytesMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   settings.size("store.free_bytes_min", 0, kBytesMax, config.free_bytes_min);
   settings.size("store.upload_bytes_max", 1, kBytesMax, config.upload_bytes_max);
+  settings.size("store.metainfo_cache_bytes_max", 0, std::uint64_t{64} << 30,
+                config.metainfo_cache_bytes_max);
   settings.integer("store.uploads_max", 1, 10'000'000, config.uploads_max);
   settings.integer("store.index_cpu_percent", 1, 100, config.index_cpu_percent);
 

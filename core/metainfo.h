@@ -69,10 +69,8 @@ class MetaInfo {
   InfoHash infohash_;
 };
 
-/// Owns a share of a MetaInfo, for any number of turns and on any thread. It is shared because the
-/// cache, the requests that read from it and the seeder all outlive one another in any order.
-/// Issue 5 replaces it by a handle counted per reactor: a shared_ptr's counter is a shared write
-/// on each read (design, section 7).
-using MetaInfoPtr = std::shared_ptr<const MetaInfo>;
+/// Owns a share of a MetaInfo, on any thread. Taking and dropping one is a write that all threads
+/// share; those that only read what is cached hold a MetaInfoPtr (metadata/metainfo_cache.h).
+using SharedMetaInfo = std::shared_ptr<const MetaInfo>;
 
 }  // namespace orlop

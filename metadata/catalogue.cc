@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <list>
 
 #include "base/log.h"
 #include "metadata/access_index.h"
 #include "metadata/database.h"
 #include "metadata/keys.h"
+#include "metadata/metainfo_cache.h"
 #include "metadata/rocksdb_error.h"
 #include "metadata/usage_merge.h"
 
@@ -94,6 +96,21 @@ Result<UsageDelta> put_entry(rocksdb::WriteBatch& batch, const OpenDatabase& ope
 
 }  // namespace
 
+/// While it lives the records of a digest may change; when it goes, the cache forgets the digest.
+class Catalogue::Forgetting {
+ public:
+  Forgetting(MetaInfoCache* cache, Digest digest) : cache_(cache), digest_(digest) {}
+  Forgetting(const Forgetting&) = delete;
+  Forgetting& operator=(const Forgetting&) = delete;
+  ~Forgetting() {
+    if (cache_ != nullptr) cache_->erase(digest_);
+  }
+
+ private:
+  MetaInfoCache* cache_;
+  Digest digest_;
+};
+
 Result<std::unique_ptr<Catalogue>> Catalogue::open(CatalogueOptions options) {
   ORLOP_CHECK(options.clock != nullptr);
   auto database = Database::open(
@@ -165,7 +182,11 @@ Result<> Catalogue::commit(std::span<const CommitEntry> group, std::uint32_t com
   check_group(group);
   const auto hour = current_hour();
   std::string digests;
-  for (const auto& entry : group) digests += digest_key(entry.digest);
+  std::list<Forgetting> forgetting;
+  for (const auto& entry : group) {
+    digests += digest_key(entry.digest);
+    forgetting.emplace_back(options_.metainfo_cache, entry.digest);
+  }
 
   const std::lock_guard lock(change_mutex_);
   auto open = database_->for_writing();
@@ -195,6 +216,7 @@ Result<> Catalogue::sync() {
 
 Result<> Catalogue::put_metainfo(const MetaInfo& metainfo) {
   const auto digest = metainfo.digest();
+  const Forgetting forgetting(options_.metainfo_cache, digest);
   std::unique_lock lock(change_mutex_);
   auto open = database_->for_writing();
   if (!open) return std::move(open).error();
@@ -218,7 +240,12 @@ Result<> Catalogue::drop_fingerprint(Digest digest) {
   return dropped;
 }
 
+void Catalogue::distrust(Digest digest) const {
+  if (options_.metainfo_cache != nullptr) options_.metainfo_cache->erase(digest);
+}
+
 Result<> Catalogue::set_fingerprint(Digest digest, const std::optional<Fingerprint>& fingerprint) {
+  const Forgetting forgetting(options_.metainfo_cache, digest);
   const std::lock_guard lock(change_mutex_);
   auto open = database_->for_writing();
   if (!open) return std::move(open).error();
@@ -234,6 +261,7 @@ Result<> Catalogue::set_fingerprint(Digest digest, const std::optional<Fingerpri
 }
 
 Result<> Catalogue::remove(Digest digest) {
+  const Forgetting forgetting(options_.metainfo_cache, digest);
   const std::lock_guard lock(change_mutex_);
   auto open = database_->for_writing();
   if (!open) return std::move(open).error();

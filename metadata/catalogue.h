@@ -28,12 +28,16 @@ class Env;
 namespace orlop {
 
 class Database;
+class MetaInfoCache;
 
 struct CatalogueOptions {
   std::filesystem::path path;  ///< The database's own folder; made if it is not there.
   const Clock* clock = nullptr;
   rocksdb::Env* env = nullptr;                   ///< Tests put faults here; null is the system's.
   std::chrono::milliseconds reopen_every{1000};  ///< After a failed write, until one succeeds.
+  /// Forgets a digest before a call returns that may have changed what is recorded of it, also when
+  /// the call fails. Filled by others. May be null.
+  MetaInfoCache* metainfo_cache = nullptr;
 };
 
 /// One blob of a group that is committed.
@@ -88,7 +92,7 @@ struct Usage {
 /// RocksDB makes writers take turns anyway. Reads never wait for it, and nobody waits for a sync
 /// under it.
 ///
-/// `clock` and `env` outlive it. The bytes on disk: docs/formats.md, "Metadata".
+/// `clock`, `metainfo_cache` and `env` outlive it. The bytes on disk: docs/formats.md, "Metadata".
 class Catalogue {
  public:
   /// Opens or makes the database. `corrupt`, with what to do, if it is damaged. Blobs of each
@@ -137,6 +141,10 @@ class Catalogue {
   /// Makes the next reader hash the bytes. Succeeds if there is no fingerprint afterwards, whether
   /// or not there is a record.
   Result<> drop_fingerprint(Digest digest);
+
+  /// The file is not as it is recorded: nothing about the digest is answered from memory until
+  /// somebody has looked again. Does not block.
+  void distrust(Digest digest) const;
 
   /// Forgets the blob and all its tasks. Succeeds if it is forgotten afterwards, whether or not it
   /// was known. Unsynced: the caller removed the file first, durably, and a record without a file
@@ -198,6 +206,7 @@ class Catalogue {
 
   Result<> drop_suspects();
   Result<> set_fingerprint(Digest digest, const std::optional<Fingerprint>& fingerprint);
+  class Forgetting;
 
   CatalogueOptions options_;
   std::unique_ptr<Database> database_;

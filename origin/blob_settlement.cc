@@ -31,6 +31,15 @@ bool size_recorded(const Inspection& found) {
 }  // namespace
 
 Result<Inspection> BlobSettlement::inspect(Digest digest) const {
+  auto found = look_at(digest);
+  const bool as_recorded =
+      found && (found->presence == Presence::here || found->presence == Presence::absent);
+  // One has noticed: now everybody looks, also those who would have been answered from memory.
+  if (!as_recorded) catalogue_.distrust(digest);
+  return found;
+}
+
+Result<Inspection> BlobSettlement::look_at(Digest digest) const {
   Inspection found;
   auto record = catalogue_.blob(digest);
   if (record) {

@@ -28,7 +28,7 @@ struct Inspection {
   std::optional<BlobRecord> record;
   UniqueFd file;
   FileStat stat;
-  MetaInfoPtr metainfo;  ///< Of an unverified blob.
+  SharedMetaInfo metainfo;  ///< Of an unverified blob.
 };
 
 /// What `BlobSettlement::index` found and made of it.
@@ -68,7 +68,7 @@ class BlobSettlement {
         layout_(layout),
         options_(options) {}
 
-  /// Looks, and changes nothing.
+  /// Looks, and changes nothing but what is cached.
   Result<Inspection> inspect(Digest digest) const;
 
   /// Under a claim: whether the blob is here with bytes that were hashed and are durable. Whatever
@@ -106,6 +106,7 @@ class BlobSettlement {
   Result<> set_aside(Digest digest, const MetaInfo& bytes_are);
 
  private:
+  Result<Inspection> look_at(Digest digest) const;
   Result<bool> settle_found(Digest digest, Inspection found, const std::stop_token& stop);
   Result<bool> record_by_sidecars(Digest digest, const Inspection& found);
   Result<MetaInfo> hash(Digest digest, const Inspection& found, const std::stop_token& stop) const;

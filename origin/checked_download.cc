@@ -16,7 +16,8 @@ bool CheckedMemory::try_take(std::uint64_t bytes) {
 }
 
 CheckedDownload::CheckedDownload(const CheckedDownloadParts& parts, Fingerprint opened,
-                                 MetaInfoPtr metainfo, std::shared_ptr<Verification> verification)
+                                 SharedMetaInfo metainfo,
+                                 std::shared_ptr<Verification> verification)
     : parts_(parts),
       opened_(opened),
       verification_(std::move(verification)),

@@ -48,7 +48,7 @@ class CheckedDownload {
   static constexpr std::chrono::milliseconds kWaitMax{30'000};
 
   /// `opened`: the file that will be read, as it was when it was opened.
-  CheckedDownload(const CheckedDownloadParts& parts, Fingerprint opened, MetaInfoPtr metainfo,
+  CheckedDownload(const CheckedDownloadParts& parts, Fingerprint opened, SharedMetaInfo metainfo,
                   std::shared_ptr<Verification> verification);
   CheckedDownload(const CheckedDownload&) = delete;
   CheckedDownload& operator=(const CheckedDownload&) = delete;

@@ -101,16 +101,18 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
   if (database_on->device != blobs_on->device) committer_options.journal_filesystem.reset();
 
   auto ages = std::make_unique<AgeClock>(clock);
-  auto catalogue = Catalogue::open({.path = options.database_dir, .clock = ages.get()});
+  auto metainfo_cache = std::make_unique<MetaInfoCache>(options.metainfo_cache, random);
+  auto catalogue = Catalogue::open(
+      {.path = options.database_dir, .clock = ages.get(), .metainfo_cache = metainfo_cache.get()});
   if (!catalogue) return std::move(catalogue).error();
   const auto age = (*catalogue)->age();
   if (!age) return age.error();
   if (*age) ages->resume_at(Clock::Wall(std::chrono::seconds(**age)));
 
-  std::unique_ptr<Origin> origin(new Origin(std::move(options), std::move(piece_lengths),
-                                            std::move(node), disk, clock, random, *std::move(locks),
-                                            *std::move(roots), std::move(ages),
-                                            *std::move(catalogue), committer_options));
+  std::unique_ptr<Origin> origin(
+      new Origin(std::move(options), std::move(piece_lengths), std::move(node), disk, clock, random,
+                 *std::move(locks), *std::move(roots), std::move(ages), std::move(metainfo_cache),
+                 *std::move(catalogue), committer_options));
   if (auto recovered = origin->upload_table_.recover(); !recovered) {
     return std::move(recovered).error();
   }
@@ -120,13 +122,14 @@ Result<std::unique_ptr<Origin>> Origin::open(OriginOptions options, PieceLengths
 
 Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity node, Disk& disk,
                const Clock& clock, Random& random, FolderLocks locks, std::vector<UniqueFd> roots,
-               std::unique_ptr<AgeClock> ages, std::unique_ptr<Catalogue> catalogue,
-               CommitterOptions committer_options)
+               std::unique_ptr<AgeClock> ages, std::unique_ptr<MetaInfoCache> metainfo_cache,
+               std::unique_ptr<Catalogue> catalogue, CommitterOptions committer_options)
     : options_(std::move(options)),
       piece_lengths_(std::move(piece_lengths)),
       node_(std::move(node)),
       locks_(std::move(locks)),
       ages_(std::move(ages)),
+      metainfo_cache_(std::move(metainfo_cache)),
       catalogue_(std::move(catalogue)),
       last_access_(*catalogue_),
       journal_(*catalogue_, clock, options_.durability != Durability::never),
@@ -138,8 +141,8 @@ Origin::Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity n
       pool_(options_.disk_threads, options_.disk_queue_max),
       lookup_(settlement_, claims_, open_blobs_, disk, clock, pool_),
       listing_(*catalogue_, pool_),
-      metainfo_(lookup_, *catalogue_, files_, disk, piece_lengths_, pool_),
-      uploads_(upload_table_, lookup_, *catalogue_, committer_, space_, pool_, clock,
+      metainfo_(lookup_, *catalogue_, *metainfo_cache_, files_, disk, piece_lengths_, pool_, clock),
+      uploads_(upload_table_, lookup_, *catalogue_, metainfo_, committer_, space_, pool_, clock,
                {.upload_bytes_max = options_.upload_bytes_max,
                 .sync_while_streaming = options_.durability != Durability::never}),
       removal_(lookup_, files_, *catalogue_, claims_, open_blobs_, pool_, clock, options_.removal),
@@ -178,6 +181,7 @@ std::vector<std::string> Origin::not_ready() const {
 
 std::vector<std::string> Origin::status() const {
   const auto usage = catalogue_->usage();
+  const auto cached = metainfo_cache_->use();
   return {"metadata: " + catalogue_->fault().value_or("writable"),
           "blobs: " + (usage ? std::to_string(usage->blobs) + " on " +
                                    std::to_string(usage->blocks * 512) + " bytes"
@@ -186,6 +190,9 @@ std::vector<std::string> Origin::status() const {
           "space promised to uploads: " + std::to_string(space_.reserved_bytes()) + " bytes",
           "commits waiting: " + std::to_string(committer_.queued()),
           "disk work waiting or running: " + std::to_string(pool_.queued()),
+          "metainfo in memory: " + std::to_string(cached.entries) + " objects on " +
+              std::to_string(cached.bytes) + " bytes, and " + std::to_string(cached.retired_bytes) +
+              " bytes evicted but still read",
           "blobs waiting to be verified: " + std::to_string(lookup_.verifications_waiting()),
           "blobs quarantined since the start: " + std::to_string(files_.quarantined()),
           scrub_.status(),

@@ -17,6 +17,7 @@
 #include "core/piece.h"
 #include "metadata/catalogue.h"
 #include "metadata/last_access.h"
+#include "metadata/metainfo_cache.h"
 #include "origin/age_clock.h"
 #include "origin/blob_listing.h"
 #include "origin/blob_lookup.h"
@@ -51,6 +52,7 @@ struct OriginOptions {
   std::optional<std::uint64_t> free_bytes_min;
   std::uint64_t upload_bytes_max = std::uint64_t{1} << 40;
   UploadTableOptions uploads;
+  MetaInfoCacheOptions metainfo_cache;
   RemovalOptions removal;
   EvictionOptions eviction;
   ScrubOptions scrub;
@@ -82,6 +84,8 @@ class Origin {
   BlobSettlement& settlement() { return settlement_; }
   BlobListing& listing() { return listing_; }
   BlobMetaInfo& metainfo() { return metainfo_; }
+  /// For reactors: each is a reader of it.
+  MetaInfoCache& metainfo_cache() { return *metainfo_cache_; }
   Uploads& uploads() { return uploads_; }
   Removal& removal() { return removal_; }
   Eviction& eviction() { return eviction_; }
@@ -104,8 +108,8 @@ class Origin {
  private:
   Origin(OriginOptions options, PieceLengths piece_lengths, NodeIdentity node, Disk& disk,
          const Clock& clock, Random& random, FolderLocks locks, std::vector<UniqueFd> roots,
-         std::unique_ptr<AgeClock> ages, std::unique_ptr<Catalogue> catalogue,
-         CommitterOptions committer_options);
+         std::unique_ptr<AgeClock> ages, std::unique_ptr<MetaInfoCache> metainfo_cache,
+         std::unique_ptr<Catalogue> catalogue, CommitterOptions committer_options);
 
   void maintain();
   void evict();
@@ -118,6 +122,7 @@ class Origin {
 
   // In the order of who uses whom: destruction goes the other way round.
   std::unique_ptr<AgeClock> ages_;  // On the heap because the catalogue is opened with it.
+  std::unique_ptr<MetaInfoCache> metainfo_cache_;  // For the same reason.
   std::unique_ptr<Catalogue> catalogue_;
   LastAccess last_access_;
   CatalogueJournal journal_;

@@ -169,7 +169,7 @@ Task<Result<MetaInfo>> Uploads::finish_bytes(Upload& upload) {
 Task<Result<Committed>> Uploads::commit_sealed(std::shared_ptr<Upload> upload,
                                                std::optional<Digest> expected,
                                                const CommitNote& note) {
-  const auto metainfo = co_await finish_bytes(*upload);
+  auto metainfo = co_await finish_bytes(*upload);
   if (!metainfo) {
     if (upload->in_doubt()) {
       co_await discard(*upload);
@@ -215,8 +215,9 @@ Task<Result<Committed>> Uploads::commit_sealed(std::shared_ptr<Upload> upload,
   const bool was_copy = *committed != upload;
   if (was_copy) co_await discard(**committed);
   if (!failed) {
-    co_await discard(*upload);  // Its file has become the blob; this removes the session.
-    co_return Committed{.digest = digest, .size_bytes = metainfo->size_bytes(), .was_here = false};
+    const auto size_bytes = metainfo->size_bytes();
+    co_await end_committed(*upload, *std::move(metainfo));
+    co_return Committed{.digest = digest, .size_bytes = size_bytes, .was_here = false};
   }
   log_warn("commit_failed", {{"digest", digest.to_string()}, {"reason", failed->error.detail()}});
   if (failed->failure == CommitFailure::upload_lost && !was_copy) {
@@ -259,6 +260,15 @@ Task<Result<>> Uploads::reserve(Upload& upload, std::uint64_t end) {
   // A chunk that was refused binds nobody: a smaller one may still fit.
   if (reserved) upload.announce(end);
   co_return reserved;
+}
+
+/// The upload's file has become the blob; this removes the session. Pre: the digest is claimed.
+Task<> Uploads::end_committed(Upload& upload, MetaInfo metainfo) {
+  (void)co_await pool_.run_admitted([&]() -> Result<> {
+    table_.discard(upload);
+    metainfo_.remember(std::move(metainfo));
+    return {};
+  });
 }
 
 Task<> Uploads::discard(Upload& upload) {

@@ -13,6 +13,7 @@
 #include "core/upload_id.h"
 #include "metadata/catalogue.h"
 #include "origin/blob_lookup.h"
+#include "origin/blob_metainfo.h"
 #include "origin/chunk_writer.h"
 #include "store/committer.h"
 #include "store/store_space.h"
@@ -57,11 +58,13 @@ struct Committed {
 /// What it is constructed with outlives it. Safe from any reactor.
 class Uploads {
  public:
-  Uploads(UploadTable& table, BlobLookup& lookup, Catalogue& catalogue, Committer& committer,
-          StoreSpace& space, WorkerPool& pool, const Clock& clock, UploadsOptions options)
+  Uploads(UploadTable& table, BlobLookup& lookup, Catalogue& catalogue, BlobMetaInfo& metainfo,
+          Committer& committer, StoreSpace& space, WorkerPool& pool, const Clock& clock,
+          UploadsOptions options)
       : table_(table),
         lookup_(lookup),
         catalogue_(catalogue),
+        metainfo_(metainfo),
         committer_(committer),
         space_(space),
         pool_(pool),
@@ -117,10 +120,12 @@ class Uploads {
   Task<CommitOutcome> publish(CommitRequest request);
   Task<Result<>> reserve(Upload& upload, std::uint64_t end);
   Task<> discard(Upload& upload);
+  Task<> end_committed(Upload& upload, MetaInfo metainfo);
 
   UploadTable& table_;
   BlobLookup& lookup_;
   Catalogue& catalogue_;
+  BlobMetaInfo& metainfo_;
   Committer& committer_;
   StoreSpace& space_;
   WorkerPool& pool_;

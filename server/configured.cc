@@ -84,6 +84,7 @@ OriginOptions origin_options(const Config& config) {
       config.group_sync == Config::GroupSync::fsync ? GroupSync::fsync : GroupSync::syncfs;
   options.free_bytes_min = config.free_bytes_min;
   options.upload_bytes_max = config.upload_bytes_max;
+  options.metainfo_cache = {.bytes_max = config.metainfo_cache_bytes_max};
   options.indexer = {.cpu_share = config.index_cpu_percent / 100.0};
   options.uploads = {.uploads_max = config.uploads_max,
                      .idle_max = config.upload_tti,

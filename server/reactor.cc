@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "server/metainfo_turns.h"
 
 namespace orlop {
 namespace {
@@ -17,7 +18,10 @@ Reactor::Reactor(const SessionContext& context)
     : context_(context), guard_(asio::make_work_guard(io_)), sweep_timer_(io_), lag_timer_(io_) {
   asio::co_spawn(io_, sweep_loop(), rethrow);
   asio::co_spawn(io_, lag_loop(), rethrow);
-  thread_ = std::thread([this] { io_.run(); });
+  thread_ = std::thread([this] {
+    const MetaInfoTurns turns(context_.origin.metainfo_cache(), io_);
+    io_.run();
+  });
 }
 
 Reactor::~Reactor() {

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "core/byte_range.h"
-#include "core/metainfo.h"
 #include "origin/blob_lookup.h"
+#include "origin/blob_metainfo.h"
 #include "server/admission.h"
 #include "server/multipart.h"
 #include "server/request.h"

@@ -15,7 +15,7 @@ std::uint64_t CheckedReader::window_bytes(const MetaInfo& metainfo) {
   return std::min(pieces * metainfo.piece_length(), metainfo.size_bytes());
 }
 
-CheckedReader::CheckedReader(Disk& disk, MetaInfoPtr metainfo)
+CheckedReader::CheckedReader(Disk& disk, SharedMetaInfo metainfo)
     : disk_(disk), metainfo_(std::move(metainfo)), window_bytes_(window_bytes(*metainfo_)) {}
 
 Result<std::span<const std::byte>> CheckedReader::read(const UniqueFd& file, std::uint64_t offset) {

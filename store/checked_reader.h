@@ -25,7 +25,7 @@ class CheckedReader {
   static std::uint64_t window_bytes(const MetaInfo& metainfo);
 
   /// `disk` outlives it. `metainfo` is not null.
-  CheckedReader(Disk& disk, MetaInfoPtr metainfo);
+  CheckedReader(Disk& disk, SharedMetaInfo metainfo);
 
   const MetaInfo& metainfo() const { return *metainfo_; }
 
@@ -38,7 +38,7 @@ class CheckedReader {
   Result<> load(const UniqueFd& file, std::uint64_t start, std::uint64_t length);
 
   Disk& disk_;
-  MetaInfoPtr metainfo_;  // Shared with whoever looked it up.
+  SharedMetaInfo metainfo_;  // Shared with whoever looked it up.
   std::uint64_t window_bytes_;
   std::uint64_t start_ = 0;
   std::vector<std::byte> window_;  ///< The compared bytes from `start_` on; empty: none yet.

@@ -2,6 +2,7 @@
 
 import http.client
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,8 @@ def test_the_first_to_notice_may_be_a_push_or_whoever_asks_for_the_metainfo(daem
     with KrakenClient(daemon) as client:
         assert client.upload(pushed) == 200, "the repair was refused"
         client.assert_has(pushed)
+        # Metainfo is answered from memory for a second after somebody looked at the file.
+        time.sleep(1.1)
         assert client.metainfo(asked.digest).status == 404
         client.assert_lacks(asked)
         assert client.request("PUT", f"/cas/{put.hex}", body=put.data).status == 201

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-MetaInfoPtr cut(std::string_view bytes, std::uint64_t piece_length) {
+SharedMetaInfo cut(std::string_view bytes, std::uint64_t piece_length) {
   std::vector<std::uint32_t> sums;
   for (std::size_t at = 0; at < bytes.size(); at += piece_length) {
     sums.push_back(crc32(0, bytes_of(bytes.substr(at, piece_length))));
@@ -64,7 +64,7 @@ struct Blob {
   std::filesystem::path path = folder.layout.upload_dir / "file";
   WatchedDisk disk;
   std::string bytes;
-  MetaInfoPtr metainfo;
+  SharedMetaInfo metainfo;
 };
 
 std::string content(std::size_t size) { return pattern(size); }

@@ -217,7 +217,7 @@ Complaints nouns(const Source& source, const Tree&) {
 /// The type that a line begins to define at the left margin, which is where namespace orlop is.
 std::string defined_type(const std::string& line) {
   static const std::regex definition(
-      R"(^(?:class|struct|enum class)(?: \[\[\w+\]\])? (\w+)\b(?!::)[^;]*$)");
+      R"(^(?:class|struct|enum class)(?: \[\[\w+\]\]| alignas\(\w+\))? (\w+)\b(?!::)[^;]*$)");
   std::smatch match;
   return std::regex_search(line, match, definition) ? match[1].str() : std::string();
 }
