@@ -4,11 +4,20 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+
+#include "base/tally.h"
 
 namespace orlop {
 namespace {
 
 constexpr std::size_t kValueBytesMax = 512;
+
+/// By level. Lines are few, so a shared counter is no burden.
+std::array<SharedTally, 4>& lines() {
+  static std::array<SharedTally, 4> counts;
+  return counts;
+}
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
@@ -73,6 +82,11 @@ void log_line(LogLevel level, std::string_view event, std::initializer_list<LogF
     line += log_escaped(field.value);
   }
   logger().log(as, "{}", line);
+  lines().at(static_cast<std::size_t>(level)).add();
+}
+
+std::uint64_t log_lines(LogLevel level) {
+  return lines().at(static_cast<std::size_t>(level)).value();
 }
 
 void set_log_level(LogLevel level) { logger().set_level(to_spdlog(level)); }

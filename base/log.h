@@ -29,6 +29,9 @@ struct LogField {
 /// values are cut, so a value can neither forge a line nor flood the log. Safe from any thread.
 void log_line(LogLevel level, std::string_view event, std::initializer_list<LogField> fields);
 
+/// How many lines of this level were written since the start.
+std::uint64_t log_lines(LogLevel level);
+
 /// Lines below `level` are dropped. The default is `info`.
 void set_log_level(LogLevel level);
 

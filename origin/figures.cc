@@ -26,6 +26,16 @@ OriginFigures Origin::figures() const {
   figures.reserved_bytes = space_.reserved_bytes();
   figures.verifications_waiting = lookup_.verifications_waiting();
   figures.quarantined = files_.quarantined();
+  figures.blobs_being_read = open_blobs_.count();
+  figures.disk_pool = pool_.stats();
+  figures.committer = committer_.stats();
+  figures.removal = removal_.stats();
+  figures.scrub = scrub_.figures();
+  figures.indexer = indexer_.progress();
+  figures.metainfo_cache = metainfo_cache_->use();
+  figures.metainfo_cache_bytes_max = options_.metainfo_cache.bytes_max;
+  figures.refused_for_space = space_.refused();
+  figures.refused_for_uploads_max = upload_table_.refused();
   return figures;
 }
 

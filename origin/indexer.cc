@@ -265,6 +265,11 @@ std::string Indexer::status() const {
          number(progress_.foreign) + ", unreadable " + number(progress_.unreadable);
 }
 
+IndexProgress Indexer::progress() const {
+  const std::lock_guard lock(mutex_);
+  return progress_;
+}
+
 void Indexer::log_progress(std::string_view event) const {
   log_info(event, {{"shards_done", progress_.shards_done},
                    {"recorded", progress_.recorded},

@@ -63,6 +63,8 @@ class Indexer {
 
   /// One line for people: "indexing: 4096 of 65536 shards, …". From any thread.
   std::string status() const;
+  /// The same as numbers.
+  IndexProgress progress() const;
 
  private:
   bool load();

@@ -24,6 +24,7 @@ Task<Result<>> Removal::remove(Digest digest) {
   if (*removed == Outcome::absent) {
     co_return Error(Errc::not_found, digest.to_string() + " is not here");
   }
+  deleted_.add();
   co_return Result<>();
 }
 
@@ -84,6 +85,7 @@ Result<Removal::CleanUp> Removal::clean_up(Clock::Wall limit) {
         report.errors.push_back(digest.hex() + ": " + removed.error().detail());
       } else if (*removed) {
         report.deleted.push_back(digest);
+        cleaned_up_.add();
       }
     }
   }
@@ -115,15 +117,21 @@ Result<std::optional<std::uint64_t>> Removal::remove_unused(Digest digest) {
   if (!record && record.error().code() == Errc::not_found) return Freed();
   if (!record) return record.error();
   if (!may_go(*record)) return Freed();
-  const Freed freed = record->blocks * kBlockBytes;
+  const auto freed = record->blocks * kBlockBytes;
   const auto removed = remove_claimed(digest);
-  if (removed) return *removed == Outcome::removed ? freed : Freed();
+  if (removed) return *removed == Outcome::removed ? evicted(freed) : Freed();
   if (removed.error().code() == Errc::pinned) return Freed();
   // A catalogue that cannot be written, because the disk is full, must not stop what makes room: a
   // record without a file is dropped by the next look-up.
   const auto file = files_.stat(digest);
-  if (!file && file.error().code() == Errc::not_found) return freed;
+  if (!file && file.error().code() == Errc::not_found) return evicted(freed);
   return removed.error();
+}
+
+std::optional<std::uint64_t> Removal::evicted(std::uint64_t freed_bytes) {
+  evicted_.add();
+  evicted_bytes_.add(freed_bytes);
+  return freed_bytes;
 }
 
 }  // namespace orlop

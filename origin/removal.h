@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/tally.h"
 #include "base/worker_pool.h"
 #include "metadata/catalogue.h"
 #include "origin/blob_lookup.h"
+#include "origin/figures.h"
 #include "store/blob_files.h"
 #include "store/digest_claims.h"
 #include "store/open_blobs.h"
@@ -63,6 +65,13 @@ class Removal {
   /// Blocks, and waits for nobody.
   Result<std::optional<std::uint64_t>> remove_unused(Digest digest);
 
+  RemovalStats stats() const {
+    return {.deleted = deleted_.value(),
+            .cleaned_up = cleaned_up_.value(),
+            .evicted = evicted_.value(),
+            .evicted_bytes = evicted_bytes_.value()};
+  }
+
  private:
   enum class Outcome : std::uint8_t { removed, absent };
 
@@ -70,6 +79,7 @@ class Removal {
   Result<bool> is_owed(Digest digest) const;
   Result<bool> remove_if_older(Digest digest, Clock::Wall limit);
   Result<CleanUp> clean_up(Clock::Wall limit);
+  std::optional<std::uint64_t> evicted(std::uint64_t freed_bytes);
 
   BlobLookup& lookup_;
   BlobFiles& files_;
@@ -79,6 +89,11 @@ class Removal {
   WorkerPool& pool_;
   const Clock& clock_;
   const RemovalOptions options_;
+
+  SharedTally deleted_;
+  SharedTally cleaned_up_;
+  SharedTally evicted_;
+  SharedTally evicted_bytes_;
 };
 
 }  // namespace orlop

@@ -308,4 +308,26 @@ std::string Scrub::status() const {
          iso_time(shown_ends_at_);
 }
 
+ScrubFigures Scrub::figures() const {
+  ScrubFigures figures;
+  figures.on = options_.period > nanoseconds(0);
+  const std::lock_guard lock(mutex_);
+  if (!shown_) return figures;
+  figures.started_at = shown_->started_at;
+  figures.finished = shown_->finished_at.has_value();
+  figures.blobs = shown_->blobs;
+  figures.bytes = shown_->bytes;
+  figures.bad = shown_->bad;
+  figures.skipped = shown_->skipped;
+  if (figures.finished) {
+    figures.done = 1;
+  } else {
+    figures.bytes_per_second = shown_rate_;
+    // Digests are spread evenly, so where it is among them says how far it is.
+    const auto& cursor = shown_->cursor;
+    if (cursor) figures.done = (cursor->bytes()[0] * 256 + cursor->bytes()[1]) / 65536.0;
+  }
+  return figures;
+}
+
 }  // namespace orlop

@@ -12,6 +12,7 @@
 #include "core/piece.h"
 #include "metadata/catalogue.h"
 #include "origin/blob_settlement.h"
+#include "origin/figures.h"
 #include "store/blob_files.h"
 #include "store/digest_claims.h"
 
@@ -71,6 +72,8 @@ class Scrub {
 
   /// One line, for people.
   std::string status() const;
+  /// The same as numbers.
+  ScrubFigures figures() const;
 
  private:
   class Steps;

@@ -29,6 +29,9 @@ std::string Metrics::make_page() {
   add_connections(page);
   add_refusals(page, figures);
   add_origin(page, figures);
+  add_queues(page, figures);
+  add_caches(page, figures);
+  add_background(page, figures);
   add_storage(page, storage_.look(kDiskPatience));
   add_process(page, sources_.version);
   return page.text();
@@ -86,14 +89,19 @@ void Metrics::add_connections(MetricPage& page) const {
       .add(sources_.accepting.paused_by_error.value(), {{"reason", "error"}});
 }
 
-void Metrics::add_refusals(MetricPage& page, const OriginFigures&) const {
+void Metrics::add_refusals(MetricPage& page, const OriginFigures& figures) const {
   const auto& admission = sources_.admission;
   page.counter("orlop_refusals_total",
                "Requests that were answered 503 because a limit of ours "
                "was reached.")
       .add(admission.refused(RouteClass::read), {{"reason", "reads_max"}})
       .add(admission.refused(RouteClass::write), {{"reason", "writes_max"}})
-      .add(admission.refused(RouteClass::operate), {{"reason", "operations_max"}});
+      .add(admission.refused(RouteClass::operate), {{"reason", "operations_max"}})
+      .add(figures.refused_for_space, {{"reason", "space"}})
+      .add(figures.refused_for_uploads_max, {{"reason", "uploads_max"}})
+      .add(figures.disk_pool.refused, {{"reason", "disk_queue"}})
+      .add(figures.committer.refused, {{"reason", "commit_queue"}})
+      .add(pool_.stats().refused, {{"reason", "metrics_queue"}});
 }
 
 }  // namespace orlop

@@ -64,12 +64,18 @@ class Metrics {
 
 /// What the origin counts.
 void add_origin(MetricPage& page, const OriginFigures& figures);
+/// Its queues: the disk pool and the committer.
+void add_queues(MetricPage& page, const OriginFigures& figures);
+/// What is kept in memory to be read again.
+void add_caches(MetricPage& page, const OriginFigures& figures);
+/// What goes on behind the requests: removal, scrub, indexer.
+void add_background(MetricPage& page, const OriginFigures& figures);
 /// What the disk said, if it ever said something.
 void add_storage(MetricPage& page, const std::optional<StorageWatch::Seen>& seen);
 
 // process_metrics.cc
 
-/// This process, and which program it runs.
+/// This process, its log, and which program it runs.
 void add_process(MetricPage& page, std::string_view version);
 
 }  // namespace orlop

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "base/log.h"
 #include "server/metrics.h"
 #include "server/process_figures.h"
 
@@ -10,6 +11,11 @@ namespace orlop {
 void add_process(MetricPage& page, std::string_view version) {
   page.gauge("orlop_build_info", "Always 1; the label says which program runs.")
       .add(1.0, {{"version", std::string(version)}});
+  page.counter("orlop_log_lines_total", "Lines that were written to the log.")
+      .add(log_lines(LogLevel::debug), {{"level", "debug"}})
+      .add(log_lines(LogLevel::info), {{"level", "info"}})
+      .add(log_lines(LogLevel::warn), {{"level", "warning"}})
+      .add(log_lines(LogLevel::error), {{"level", "error"}});
   const auto process = process_figures();
   if (!process) return;
   page.counter("process_cpu_seconds_total", "User and system time that was used.")

@@ -13,6 +13,8 @@
 namespace orlop {
 namespace {
 
+using std::chrono::nanoseconds;
+
 constexpr std::size_t kSyncThreads = 8;
 
 std::size_t shard_index(Digest digest) {
@@ -46,10 +48,12 @@ void Committer::submit(CommitRequest request, std::function<void(CommitOutcome)>
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() < options_.queue_max) {
-      queue_.push_back({.request = std::move(request), .done = std::move(done)});
+      queue_.push_back(
+          {.request = std::move(request), .done = std::move(done), .since = SteadyClock::now()});
       wake_.notify_one();
       return;
     }
+    ++refused_;
   }
   done(CommitError{CommitFailure::upload_kept, Error(Errc::busy, "the commit queue is full")});
 }
@@ -59,14 +63,42 @@ std::size_t Committer::queued() const {
   return queue_.size();
 }
 
+CommitterStats Committer::stats() const {
+  CommitterStats stats;
+  const auto now = SteadyClock::now();
+  const std::chrono::nanoseconds began(group_began_ns_.load(std::memory_order_relaxed));
+  if (began.count() > 0) stats.group_running = now.time_since_epoch() - began;
+  stats.waiting_max = options_.queue_max;
+  stats.failed = failed_.value();
+  stats.group_size = group_size_.read();
+  stats.group_took = group_took_.read();
+  stats.synced = synced_.read();
+  stats.waited = waited_.read();
+  const std::lock_guard lock(mutex_);
+  stats.waiting = queue_.size();
+  if (!queue_.empty()) stats.oldest_waits = now - queue_.front().since;
+  stats.refused = refused_;
+  return stats;
+}
+
 void Committer::run() {
   for (;;) {
     auto waiting = take_group();
     if (waiting.empty()) return;
+    const auto began = SteadyClock::now();
+    group_began_ns_.store(nanoseconds(began.time_since_epoch()).count(), std::memory_order_relaxed);
     std::vector<CommitRequest> group;
     group.reserve(waiting.size());
-    for (auto& one : waiting) group.push_back(std::move(one.request));
+    for (auto& one : waiting) {
+      waited_.add(began - one.since);
+      group.push_back(std::move(one.request));
+    }
     auto outcomes = commit_group(group);
+    // Before the answers: whoever has one finds it counted.
+    group_size_.add(group.size());
+    group_took_.add(SteadyClock::now() - began);
+    for (const auto& outcome : outcomes) failed_.add(outcome ? 1 : 0);
+    group_began_ns_.store(0, std::memory_order_relaxed);
     for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i].done(std::move(outcomes[i]));
   }
 }
@@ -86,11 +118,14 @@ std::vector<Committer::Waiting> Committer::take_group() {
 
 std::vector<CommitOutcome> Committer::commit_group(std::span<const CommitRequest> group) {
   std::vector<CommitOutcome> outcomes(group.size());
+  nanoseconds files_synced{0};
   if (syncs_each_file()) {
+    const auto began = SteadyClock::now();
     // Before the renames: a name must not point at bytes that a power cut can take.
     std::vector<std::function<Result<>()>> syncs;
     for (const auto& request : group) syncs.emplace_back([&] { return request.upload->sync(); });
     const auto results = side_by_side(syncs);
+    files_synced = SteadyClock::now() - began;
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (results[i]) continue;
       outcomes[i] = CommitError{CommitFailure::upload_lost, results[i].error()};
@@ -125,7 +160,11 @@ std::vector<CommitOutcome> Committer::commit_group(std::span<const CommitRequest
     }
     return outcomes;
   }
+  const auto sync_began = SteadyClock::now();
   const auto synced = sync_group(published);
+  if (options_.durability != Durability::never) {
+    synced_.add(files_synced + (SteadyClock::now() - sync_began));
+  }
   std::vector<CommitRecord> doubtful;
   for (std::size_t i = 0; i < published.size(); ++i) {
     if (!synced[i]) doubtful.push_back(records[i]);

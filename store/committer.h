@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <bitset>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +18,7 @@
 
 #include "base/asio.h"
 #include "base/disk.h"
+#include "base/tally.h"
 #include "core/digest.h"
 #include "core/metainfo.h"
 #include "store/commit_journal.h"
@@ -67,6 +71,23 @@ struct CommitError {
 /// Empty: committed and as durable as configured.
 using CommitOutcome = std::optional<CommitError>;
 
+/// How many commits share a group: powers of two up to CommitterOptions::group_max.
+inline constexpr std::array<std::uint64_t, 9> kGroupBounds = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+
+/// What a committer does, as of a moment ago. Counts are since the start, times in nanoseconds.
+struct CommitterStats {
+  std::size_t waiting = 0;
+  std::size_t waiting_max = 0;                ///< Then commits are refused.
+  std::chrono::nanoseconds oldest_waits{0};   ///< For so long; 0 if none waits.
+  std::chrono::nanoseconds group_running{0};  ///< For so long; 0 if there is none.
+  std::uint64_t refused = 0;
+  std::uint64_t failed = 0;  ///< Commits that were taken and did not succeed.
+  Distribution group_size;
+  Distribution group_took;
+  Distribution synced;  ///< All syncs of a group together. None with Durability::never.
+  Distribution waited;  ///< Of each commit, until its group began.
+};
+
 /// Turns uploads into blobs, a group at a time (design, section 4.6).
 ///
 /// One thread takes all that waits, renames each file to its name, records the group in the
@@ -95,11 +116,16 @@ class Committer {
   std::vector<CommitOutcome> commit_group(std::span<const CommitRequest> group);
 
   std::size_t queued() const;
+  /// Safe from any thread; waits for no disk.
+  CommitterStats stats() const;
 
  private:
+  using SteadyClock = std::chrono::steady_clock;
+
   struct Waiting {
     CommitRequest request;
     std::function<void(CommitOutcome)> done;
+    SteadyClock::time_point since;
   };
 
   void run();
@@ -124,11 +150,22 @@ class Committer {
   // The inner shards whose names this process has synced. The others may be left from a group
   // whose sync failed.
   std::bitset<65536> shard_synced_;
+
+  // Counted by the thread that commits.
+  Histogram<Tally, kGroupBounds> group_size_;
+  DurationHistogram group_took_;
+  DurationHistogram synced_;
+  DurationHistogram waited_;
+  Tally failed_;
+  /// When the present group began, in nanoseconds of the steady clock; 0: there is none.
+  std::atomic<std::int64_t> group_began_ns_ = 0;
+
   asio::thread_pool sync_pool_;  // For GroupSync::fsync: many small syncs share a journal commit.
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Waiting> queue_;
+  std::uint64_t refused_ = 0;
   bool stopping_ = false;
   std::thread thread_;  // Last: it uses all of the above.
 };

@@ -73,7 +73,7 @@ Result<> Reservation::cover(std::uint64_t wanted) {
   auto* space = space_.load();
   if (space == nullptr || bytes() >= wanted) return {};
   // A whole step, or what is needed now where a step does not fit any more.
-  if (space->reserve(*this, std::max(wanted, kStepBytes))) return {};
+  if (space->try_reserve(*this, std::max(wanted, kStepBytes))) return {};
   return space->reserve(*this, wanted);
 }
 
@@ -105,6 +105,12 @@ FreeSpace::FreeSpace(std::filesystem::path path, const Clock& clock,
     : path_(std::move(path)), clock_(clock), free_bytes_min_(free_bytes_min) {}
 
 Result<> FreeSpace::reserve(Reservation& reservation, std::uint64_t bytes) {
+  auto reserved = try_reserve(reservation, bytes);
+  if (!reserved && reserved.error().code() == Errc::busy) refused_.add();
+  return reserved;
+}
+
+Result<> FreeSpace::try_reserve(Reservation& reservation, std::uint64_t bytes) {
   if (auto asked = refresh(kAskEvery); !asked) return asked;
   for (bool asked_again = false;; asked_again = true) {
     {

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/tally.h"
 
 namespace orlop {
 
@@ -83,6 +84,8 @@ class FreeSpace {
   /// all would then leave less than the floor. What is promised already is only refused when the
   /// floor itself is reached.
   Result<> reserve(Reservation& reservation, std::uint64_t bytes);
+  /// How often it said `busy` since the start.
+  std::uint64_t refused() const { return refused_.value(); }
 
   /// Promised to all uploads and not written yet.
   std::uint64_t reserved_bytes() const;
@@ -92,6 +95,7 @@ class FreeSpace {
  private:
   friend class Reservation;
 
+  Result<> try_reserve(Reservation& reservation, std::uint64_t bytes);
   Result<> refresh(std::chrono::nanoseconds age_max);
   std::optional<Error> refusal(std::uint64_t more_bytes, bool new_holder) const;
   std::uint64_t floor() const;
@@ -99,6 +103,7 @@ class FreeSpace {
   const std::filesystem::path path_;
   const Clock& clock_;
   const std::optional<std::uint64_t> free_bytes_min_;
+  SharedTally refused_;
 
   mutable std::mutex mutex_;  // Guards what follows.
   SpaceUse use_;              // By the last answer, less what was written since.

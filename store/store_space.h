@@ -41,6 +41,13 @@ class StoreSpace {
     return sum;
   }
 
+  /// How often `busy` was said since the start, on all file systems.
+  std::uint64_t refused() const {
+    std::uint64_t sum = 0;
+    for (const auto& space : spaces_) sum += space.refused();
+    return sum;
+  }
+
  private:
   const Layout& layout_;
   std::deque<FreeSpace> spaces_;  // A deque: they do not move.

@@ -111,6 +111,7 @@ Result<> UploadTable::recover_one(const UploadId& id, const std::filesystem::pat
 Result<std::shared_ptr<Upload>> UploadTable::start(Digest digest, UploadLife life,
                                                    Reservation space) {
   if (count() >= options_.uploads_max) {
+    refused_.add();
     return Error(Errc::busy, "too many uploads in progress (store.uploads_max is " +
                                  std::to_string(options_.uploads_max) + ")");
   }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/random.h"
+#include "base/tally.h"
 #include "core/piece.h"
 #include "store/layout.h"
 #include "store/upload.h"
@@ -73,6 +74,8 @@ class UploadTable {
   std::size_t discard_idle();
 
   std::size_t count() const;
+  /// How many were refused since the start, because there were too many.
+  std::uint64_t refused() const { return refused_.value(); }
 
  private:
   struct Entry {
@@ -92,6 +95,7 @@ class UploadTable {
   const PieceLengths& piece_lengths_;
   const UploadTableOptions options_;
 
+  SharedTally refused_;
   mutable std::mutex mutex_;
   std::unordered_map<UploadId, Entry> uploads_;
 };

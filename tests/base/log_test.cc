@@ -17,5 +17,14 @@ TEST_CASE("log: a long value is cut") {
   CHECK(log_escaped(std::string(100'000, 'x')).size() < 600);
 }
 
+TEST_CASE("log: a line is counted at its level if it was written") {
+  const auto warnings = log_lines(LogLevel::warn);
+  const auto debugs = log_lines(LogLevel::debug);
+  log_warn("counted");
+  log_debug("below the level, so not written");
+  CHECK(log_lines(LogLevel::warn) == warnings + 1);
+  CHECK(log_lines(LogLevel::debug) == debugs);
+}
+
 }  // namespace
 }  // namespace orlop

@@ -55,5 +55,39 @@ TEST_CASE("worker pool: refuses work when its queue is full, and recovers") {
   CHECK(later);
 }
 
+TEST_CASE("worker pool: it knows what runs, what waits how long, and what it refused") {
+  asio::io_context io;
+  WorkerPool pool(2, 4);
+  std::latch begun(2);
+  std::latch release(1);
+  for (int i = 0; i < 2; ++i) {
+    pool.post([&] {
+      begun.count_down();
+      release.wait();
+    });
+  }
+  begun.wait();
+  CHECK(pool.stats().running == 2);
+  CHECK(pool.stats().waiting == 0);
+  CHECK(pool.stats().stalled == std::chrono::nanoseconds(0));
+  for (int i = 0; i < 2; ++i) pool.post([] {});
+  auto refused = [&]() -> Task<> { (void)co_await pool.run([]() -> Result<> { return {}; }); };
+  asio::co_spawn(io, refused(), rethrow);
+  io.run();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const auto during = pool.stats();
+  CHECK(during.running == 2);
+  CHECK(during.waiting == 2);
+  CHECK(during.waiting_max == 2);
+  CHECK(during.refused == 1);
+  CHECK(during.stalled >= std::chrono::milliseconds(2));
+  CHECK(during.waited.count() == 2);
+
+  release.count_down();
+  while (pool.queued() > 0) std::this_thread::yield();
+  CHECK(pool.stats().waited.count() == 4);
+  CHECK(pool.stats().waited.sum >= 4'000'000);
+}
+
 }  // namespace
 }  // namespace orlop

@@ -2,6 +2,8 @@
 
 import os
 import random
+import re
+import shutil
 import socket
 import time
 
@@ -9,9 +11,13 @@ import pytest
 
 from blob import KIB, MIB, Blob
 from connection import Connection, request
+from daemon import REPOSITORY
 from exposition import Malformed, Page, scrape
 from kraken_client import KrakenClient
+from small_disk import SmallDisk
+from test_case_c27 import download, flip, stored_blob
 from test_case_c38 import hostile_request
+from test_eviction import MARKS, InternalClient, hand_over
 
 GOOD = '# HELP a_total A.\n# TYPE a_total counter\na_total{x="\\"\\\\"} 1\n'
 HISTOGRAM = ("# HELP h H.\n# TYPE h histogram\nh_count 2\nh_sum 0.5\n"
@@ -228,3 +234,147 @@ def test_scrapes_that_come_faster_than_pages_are_made_are_refused_and_harm_nobod
     assert client.request("GET", "/health").status == 200
     for connection in with_all:
         connection.close()
+
+
+def test_commits_are_counted_by_their_group_and_the_disk_pool_by_its_work(daemon, client):
+    before = scrape(client)
+    for number in range(5):
+        assert client.upload(Blob.random(KIB, number)) == 200
+    after = scrape(client)
+    groups = moved(before, after, "orlop_commit_group_size_count")
+    assert 1 <= groups <= 5
+    assert moved(before, after, "orlop_commit_group_size_sum") == 5
+    assert moved(before, after, "orlop_commit_group_seconds_count") == groups
+    assert moved(before, after, "orlop_commit_sync_seconds_count") == groups
+    assert moved(before, after, "orlop_commit_sync_seconds_sum") > 0
+    assert moved(before, after, "orlop_queue_wait_seconds_count", queue="commit") == 5
+    assert moved(before, after, "orlop_queue_wait_seconds_count", queue="disk") >= 5
+    for queue in ("disk", "commit"):
+        assert after.value("orlop_queue_waiting", queue=queue) == 0
+        assert after.value("orlop_queue_stalled_seconds", queue=queue) == 0
+        assert after.value("orlop_queue_max", queue=queue) > 1000
+    assert moved(before, after, "orlop_commits_failed_total") == 0
+
+
+@pytest.mark.settings({"store.durability": "never"})
+def test_what_is_not_synced_is_not_counted_as_synced(daemon, client):
+    assert client.upload(Blob.random(KIB, "unsynced")) == 200
+    page = scrape(client)
+    assert page.value("orlop_commit_group_size_count") == 1
+    assert page.value("orlop_commit_sync_seconds_count") == 0
+
+
+def test_what_is_damaged_is_counted_as_quarantined_and_as_a_log_line(daemon, client):
+    blob, path = stored_blob(daemon, "damaged")
+    before = scrape(client)
+    flip(path, 100)
+    download(client, blob)
+    after = page_when(client, lambda page: moved(before, page, "orlop_quarantined_blobs_total"))
+    assert moved(before, after, "orlop_quarantined_blobs_total") == 1
+    assert moved(before, after, "orlop_log_lines_total", level="error") >= 1
+
+
+def test_what_is_deleted_is_counted_by_who_asked_for_it(daemon, client):
+    before = scrape(client)
+    by_name, by_age = Blob.random(KIB, "by name"), Blob.random(KIB, "by age")
+    with InternalClient(daemon) as other:  # Its blobs are backed.
+        assert other.upload(by_age) == 200
+    assert client.upload(by_name) == 200
+    assert client.delete(by_name.digest).status == 202
+    assert client.request("POST", "/forcecleanup?ttl_hr=-1").status == 200
+    after = scrape(client)
+    assert moved(before, after, "orlop_removed_blobs_total", reason="delete") == 1
+    assert moved(before, after, "orlop_removed_blobs_total", reason="forced_clean_up") == 1
+    assert moved(before, after, "orlop_removed_blobs_total", reason="eviction") == 0
+
+
+def test_eviction_is_counted_in_blobs_and_bytes():
+    with SmallDisk("size=64m", MARKS) as disk, KrakenClient(disk) as client:
+        before = scrape(client)
+        hand_over(disk, [Blob.random(MIB, number) for number in range(47)])
+        evicted = {"reason": "eviction"}
+        after = page_when(
+            client, lambda page: moved(before, page, "orlop_removed_blobs_total", **evicted), 15)
+        blobs = moved(before, after, "orlop_removed_blobs_total", **evicted)
+        assert blobs >= 1
+        assert moved(before, after, "orlop_evicted_bytes_total") >= blobs * MIB
+        assert after.value("orlop_file_system_bytes", file_system="cache") == 64 * MIB
+
+
+def test_a_full_disk_is_counted_as_refusals_and_leaves_the_page_readable():
+    with SmallDisk("size=64m", {"store.free_bytes_min": "4MB"}) as disk, \
+            KrakenClient(disk) as client:
+        before = scrape(client)
+        disk.fill_up(leave=3 * MIB)
+        for number in range(3):
+            assert client.start(Blob.random(KIB, number).digest).status == 503
+        after = scrape(client)
+        assert moved(before, after, "orlop_refusals_total", reason="space") == 3
+        cache = {"file_system": "cache"}
+        free = after.value("orlop_file_system_free_bytes", **cache)
+        assert free < after.value("orlop_file_system_floor_bytes", **cache) == 4 * MIB
+
+
+@pytest.mark.settings({"store.uploads_max": "2"})
+def test_uploads_beyond_their_number_are_counted_as_refusals(daemon, client):
+    before = scrape(client)
+    for number, status in enumerate((200, 200, 503, 503)):
+        assert client.start(Blob.random(KIB, number).digest).status == status
+    after = scrape(client)
+    assert moved(before, after, "orlop_refusals_total", reason="uploads_max") == 2
+    assert after.value("orlop_uploads_max") == 2
+
+
+def test_scrub_and_indexer_say_how_far_they_are(daemon, client):
+    daemon.log_at_rest()
+    page = scrape(client)
+    assert page.value("orlop_indexer_done") == 1
+    assert page.total("orlop_indexer_entries") == 0
+    assert page.value("orlop_scrub_enabled") == 1
+    assert page.value("orlop_scrub_pass_done") == 1
+    assert abs(page.value("orlop_scrub_pass_start_seconds") - time.time()) < 120
+    assert page.value("orlop_scrub_pass_blobs", found="bad") == 0
+    assert page.value("orlop_scrub_bytes_per_second") == 0
+
+
+def test_what_the_indexer_finds_is_counted(daemon, client):
+    daemon.log_at_rest()
+    strange = daemon.data / "cache" / "ab" / "cd" / "no blob"
+    daemon.stop()
+    strange.mkdir(parents=True)
+    shutil.rmtree(daemon.data / "cache" / "db", ignore_errors=True)  # The database is lost.
+    shutil.rmtree(daemon.data / "db", ignore_errors=True)
+    daemon.start()
+    page = page_when(client, lambda page: page.value("orlop_indexer_done") == 1)
+    assert page.value("orlop_indexer_done") == 1
+    assert page.value("orlop_indexer_entries", found="foreign") == 1
+
+
+def test_the_pages_for_operators_name_exactly_the_metrics_that_there_are(daemon, client):
+    """What there is is documented, and no alarm waits for a number that does not exist."""
+    families = scrape(client).families
+    ours = {name for name in families if name.startswith("orlop_")}
+    docs = (REPOSITORY / "docs/operations.md").read_text()
+    section = docs[docs.index("## Metrics\n"):docs.index("## The log\n")]
+    assert set(re.findall(r"`(orlop_[a-z_]+)`", section)) == ours
+
+    series = families.keys() | {name + suffix for name, family in families.items()
+                                for suffix in family.suffixes()}
+    for path in ("orlop-alerts.yaml", "orlop-dashboard.json"):
+        text = (REPOSITORY / "docker/grafana" / path).read_text()
+        named = set(re.findall(r"\b(?:orlop|process)_[a-z_]+", text))
+        assert len(named) > 10
+        assert named <= series, path
+    alarms = set(re.findall(r"alert: (\w+)",
+                            (REPOSITORY / "docker/grafana/orlop-alerts.yaml").read_text()))
+    assert set(re.findall(r"\bOrlop[A-Z]\w+", section)) == alarms
+
+
+def test_metainfo_that_was_asked_for_is_in_memory_and_counted(daemon, client):
+    blob = Blob.random(KIB, "metainfo")
+    assert client.upload(blob) == 200
+    assert client.metainfo(blob.digest).status == 200
+    page = scrape(client)
+    assert page.value("orlop_metainfo_cache_objects") == 1
+    assert 0 < page.value("orlop_metainfo_cache_bytes") < page.value(
+        "orlop_metainfo_cache_max_bytes")

@@ -131,6 +131,9 @@ TEST_CASE("eviction: from the high mark on as many go as it takes to reach the l
   }
   CHECK(bench.catalogue->usage()->blobs == 10);
   CHECK(bench.run().blobs == 0);
+  CHECK(bench.removal.stats().evicted == 20);
+  CHECK(bench.removal.stats().evicted_bytes == 20 * kBlock);
+  CHECK(bench.removal.stats().deleted == 0);
 }
 
 TEST_CASE("eviction: what was used later stays longer, within one hour what came later") {

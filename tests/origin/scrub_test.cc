@@ -51,6 +51,13 @@ TEST_CASE("scrub: rot that leaves the fingerprint alone is found and set aside")
 
   CHECK(bench.progress().bad == 1);
   CHECK(bench.progress().blobs == 1);
+  const auto figures = scrub.figures();
+  CHECK(figures.on);
+  CHECK(figures.finished);
+  CHECK(figures.done == 1.0);
+  CHECK(figures.bad == 1);
+  CHECK(figures.blobs == 1);
+  CHECK(figures.bytes == 4);
   CHECK(bench.files.quarantined() == 1);
   CHECK_FALSE(bench.recorded(bad));
   CHECK_FALSE(bench.files.open(bad));

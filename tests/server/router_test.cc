@@ -235,7 +235,7 @@ TEST_CASE("routes: what removes, cleans up or recuts is for operators, and nothi
                                            "POST /internal/blobs/{digest}/metainfo"});
 }
 
-TEST_CASE("routes: only how the node is is asked without a limit") {
+TEST_CASE("routes: what is answered without a limit is how the node is, and nothing else") {
   std::set<std::string_view> probes;
   for (const auto& route : all_routes()) {
     if (route.route_class == probe) probes.insert(route.pattern);

@@ -89,6 +89,41 @@ TEST_CASE("committer: one more than the queue holds is busy at once, and its upl
   CHECK_FALSE(bench.submit(request).get());
 }
 
+TEST_CASE("committer: it counts groups, syncs, waits and refusals, and knows what waits how long") {
+  CommitterBench bench({.queue_max = 3});
+  auto futures = submit_behind_one(bench, 3);
+  CHECK(bench.submit(bench.request("too many")).get());
+  std::this_thread::sleep_for(2ms);
+  const auto during = bench.committer->stats();
+  CHECK(during.waiting == 3);
+  CHECK(during.waiting_max == 3);
+  CHECK(during.oldest_waits >= 2ms);
+  CHECK(during.group_running >= 2ms);
+  CHECK(during.refused == 1);
+  CHECK(during.group_size.count() == 0);
+
+  bench.journal.release();
+  CHECK(all_committed(futures));
+
+  const auto after = bench.committer->stats();
+  CHECK(after.waiting == 0);
+  CHECK(after.oldest_waits == 0ns);
+  CHECK(after.group_size.count() == 2);
+  CHECK(after.group_size.sum == 4);
+  CHECK(after.group_took.count() == 2);
+  CHECK(after.group_took.sum >= 2'000'000);
+  CHECK(after.synced.count() == 2);
+  CHECK(after.waited.count() == 4);
+  CHECK(after.failed == 0);
+}
+
+TEST_CASE("committer: a commit that fails is counted as failed") {
+  CommitterBench bench;
+  bench.journal.fail_record(Error(Errc::busy, "the journal is full"));
+  CHECK(bench.submit(bench.request("fails")).get());
+  CHECK(bench.committer->stats().failed == 1);
+}
+
 TEST_CASE("committer: its destructor answers what waits") {
   CommitterBench bench({.group_max = 2});
   auto futures = submit_behind_one(bench, 5);

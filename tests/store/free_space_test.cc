@@ -108,6 +108,25 @@ TEST_CASE("free space: bytes of unknown number are covered 8 MiB at a time") {
   CHECK(reservation.bytes() == 9 * kMiB);
 }
 
+TEST_CASE("free space: each refusal is counted once, and what is tried in vain on the way is not") {
+  HalfFree disk;
+  Reservation most;
+  REQUIRE(disk.space.reserve(most, 0));
+  Reservation little;
+  REQUIRE(disk.space.reserve(little, 0));
+  CHECK(disk.space.refused() == 0);
+  // Not a whole step, but what is needed now.
+  most.written(disk.half - 6 * kMiB);
+  CHECK(little.cover(kMiB));
+  CHECK(little.bytes() == kMiB);
+  CHECK(disk.space.refused() == 0);
+
+  CHECK_FALSE(little.cover(kSlack));
+  CHECK(disk.space.refused() == 1);
+  CHECK_FALSE(disk.space.reserve(little, kSlack));
+  CHECK(disk.space.refused() == 2);
+}
+
 TEST_CASE("free space: below the floor not even nothing is promised") {
   const TemporaryDirectory directory;
   const ManualClock clock;

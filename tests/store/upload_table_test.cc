@@ -94,6 +94,7 @@ TEST_CASE("upload table: one more than uploads_max is busy, until one goes") {
 
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == Errc::busy);
+  CHECK(bench.table->refused() == 1);
   CHECK(bench.names() == names);
   bench.table->discard(*first);
   CHECK(bench.table->start(kDigest, UploadLife::resumable));
