@@ -51,6 +51,15 @@ Digest Digester::finish() && {
   return Digest(bytes);
 }
 
+Digest Digester::finish_and_restart() {
+  ORLOP_CHECK(context_ != nullptr);
+  std::array<std::uint8_t, Digest::kBytes> bytes;
+  ORLOP_CHECK(EVP_DigestFinal_ex(context_.get(), bytes.data(), nullptr) == 1);
+  // Without an algorithm: the one that it has, so its state is used again.
+  ORLOP_CHECK(EVP_DigestInit_ex(context_.get(), nullptr, nullptr) == 1);
+  return Digest(bytes);
+}
+
 Digest digest_of(std::span<const std::byte> bytes) {
   Digester digester;
   digester.update(bytes);

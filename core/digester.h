@@ -30,6 +30,9 @@ class Digester {
   /// The digest of everything so far. Consumes the digester; to go on, finish a copy.
   Digest finish() &&;
 
+  /// The digest of everything so far; then begins anew. For who hashes often: allocates nothing.
+  Digest finish_and_restart();
+
  private:
   struct Free {
     void operator()(evp_md_ctx_st* context) const noexcept;

@@ -61,7 +61,7 @@ const std::map<std::string, std::vector<std::string>> kThirdParty = {
     {"openssl/", {"core/", "tests/core/"}},
     {"prometheus/", {"server/metric_page.cc"}},
     {"rocksdb/", {"metadata/", "tests/"}},
-    {"simdjson", {"core/", "cluster/", "tests/core/"}},
+    {"simdjson", {"core/", "cluster/", "peer/", "tests/core/"}},
     {"spdlog/", {"base/", "tests/base/"}},
     {"yaml-cpp/", {"config/"}},
 };
