@@ -38,16 +38,15 @@ bool SnapshotEncoder::take_up(Kept& kept, std::size_t index, Clock::Steady now) 
     --stale_left_;
   }
   const auto begin = clock_.steady();
-  spare_.clear();
-  section.revision = kept.collection->encode(index, spare_);
+  kept.spare.clear();
+  section.revision = kept.collection->encode(index, kept.spare);
   section.encoded_at = now;
   const auto encoded = clock_.steady();
   times_.encode += encoded - begin;
-  // Swapped, so that of all sections together one buffer more is enough.
-  const bool same_bytes = same_revision && spare_.text() == section.bytes.text();
+  const bool same_bytes = same_revision && kept.spare.text() == section.bytes.text();
   if (same_bytes) return false;
   if (same_revision) ++forgotten_changes_;
-  std::swap(section.bytes, spare_);
+  std::swap(section.bytes, kept.spare);
   digester_.update(bytes_of(section.bytes.text()));
   section.digest = digester_.finish_and_restart();
   times_.hash += clock_.steady() - encoded;

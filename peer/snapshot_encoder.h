@@ -61,6 +61,9 @@ class SnapshotEncoder {
     SnapshotCollection* collection;
     std::vector<Section> sections;
     TextBuffer opening;  ///< `,"<name>":[`
+    /// Where a section is encoded to; then the two are swapped. One a collection: of like sections
+    /// one is as large as the other, so soon none has to grow.
+    TextBuffer spare;
   };
 
   bool take_up(Kept& kept, std::size_t index, Clock::Steady now);
@@ -70,7 +73,6 @@ class SnapshotEncoder {
   const SnapshotEncoderOptions options_;
   std::vector<Kept> kept_;
   Digester digester_;
-  TextBuffer spare_;
   TextBuffer tail_;
   std::vector<std::string_view> parts_;
   std::size_t stale_left_ = 0;
