@@ -22,7 +22,7 @@ inline std::string to_hex(std::span<const std::uint8_t> bytes) {
 
 /// The value of one lower-case hex digit; nothing for any other character. Upper case is not
 /// folded: names are compared as text, so one blob must have one spelling.
-inline std::optional<std::uint8_t> hex_value(char digit) {
+constexpr std::optional<std::uint8_t> hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
   if (digit >= 'a' && digit <= 'f') return static_cast<std::uint8_t>(digit - 'a' + 10);
   return std::nullopt;

@@ -35,7 +35,7 @@ Result<PeerCardPtr> NodeTable::touch(const NodeSighting& sighting, PeerSeconds n
   return put({.seen = sighting, .first_seen = now, .last_seen = now}, false);
 }
 
-Result<> NodeTable::restore(const Node& node, PeerSeconds now) {
+Result<> NodeTable::restore(const PeerNode& node, PeerSeconds now) {
   auto restored = node;
   restored.last_seen = std::min(node.last_seen, now);
   restored.first_seen = std::min(node.first_seen, restored.last_seen);
@@ -45,7 +45,7 @@ Result<> NodeTable::restore(const Node& node, PeerSeconds now) {
   return {};
 }
 
-Result<PeerCardPtr> NodeTable::put(const Node& node, bool restoring) {
+Result<PeerCardPtr> NodeTable::put(const PeerNode& node, bool restoring) {
   if (auto valid = check(node.seen); !valid) return std::move(valid).error();
   auto& leaf = leaf_of(node.seen.id);
   std::optional<PeerId> evicted;
@@ -70,7 +70,8 @@ Result<PeerCardPtr> NodeTable::put(const Node& node, bool restoring) {
   return card;
 }
 
-Result<PeerCardPtr> NodeTable::add(Leaf& leaf, std::vector<Entry>::iterator at, const Node& node) {
+Result<PeerCardPtr> NodeTable::add(Leaf& leaf, std::vector<Entry>::iterator at,
+                                   const PeerNode& node) {
   if (leaf.entries.size() >= kLeafNodesMax) return Error(Errc::busy, "too many peers of like ids");
   if (!quota_.take()) return Error(Errc::busy, "too many peers");
   auto card =
@@ -85,7 +86,7 @@ Result<PeerCardPtr> NodeTable::add(Leaf& leaf, std::vector<Entry>::iterator at, 
   return card;
 }
 
-void NodeTable::renew(Leaf& leaf, Entry& entry, const Node& node) {
+void NodeTable::renew(Leaf& leaf, Entry& entry, const PeerNode& node) {
   auto& known = entry.node;
   const bool moved = known.seen.ip != node.seen.ip || known.seen.port != node.seen.port;
   if (moved || known.seen.origin != node.seen.origin) {
@@ -149,7 +150,7 @@ PeerCardPtr NodeTable::card(PeerId id) const {
   return at->card;
 }
 
-std::optional<Node> NodeTable::find(PeerId id) const {
+std::optional<PeerNode> NodeTable::find(PeerId id) const {
   auto& leaf = leaf_of(id);
   const std::lock_guard lock(leaf.mutex);
   const auto at = leaf.lower_bound(id);

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "peer/node.h"
 #include "peer/peer_card.h"
+#include "peer/peer_node.h"
 #include "peer/quota.h"
 #include "peer/snapshot_collection.h"
 
@@ -44,10 +44,10 @@ class NodeTable final : public SnapshotCollection {
   Result<PeerCardPtr> touch(const NodeSighting& sighting, PeerSeconds now);
   /// As `touch`, with the times of an earlier life; those after `now` count as `now`. Nothing for a
   /// node whose time is over. Pre: nodes come in the order of their `last_seen`.
-  Result<> restore(const Node& node, PeerSeconds now);
+  Result<> restore(const PeerNode& node, PeerSeconds now);
 
   PeerCardPtr card(PeerId id) const;  ///< Null if the peer is not known.
-  std::optional<Node> find(PeerId id) const;
+  std::optional<PeerNode> find(PeerId id) const;
   std::optional<PeerId> find_address(const std::string& ip, std::uint16_t port) const;
   std::size_t size() const { return quota_.taken(); }
 
@@ -68,7 +68,7 @@ class NodeTable final : public SnapshotCollection {
   using Sights = std::list<Sight>;  ///< Of all nodes, the longest unseen first.
 
   struct Entry {
-    Node node;
+    PeerNode node;
     PeerCardPtr card;
     Sights::iterator sight;
   };
@@ -80,10 +80,10 @@ class NodeTable final : public SnapshotCollection {
     std::vector<Entry>::iterator lower_bound(PeerId id);
   };
 
-  Result<PeerCardPtr> put(const Node& node, bool restoring);
-  Result<PeerCardPtr> add(Leaf& leaf, std::vector<Entry>::iterator at, const Node& node);
+  Result<PeerCardPtr> put(const PeerNode& node, bool restoring);
+  Result<PeerCardPtr> add(Leaf& leaf, std::vector<Entry>::iterator at, const PeerNode& node);
   /// Under the leaf's lock: what is new in a sighting of a node that is known.
-  void renew(Leaf& leaf, Entry& entry, const Node& node);
+  void renew(Leaf& leaf, Entry& entry, const PeerNode& node);
   void remove(PeerId id, std::optional<PeerSeconds> unseen_since);
   /// The address is this peer's now; says whose it was.
   std::optional<PeerId> claim(const NodeSighting& sighting);

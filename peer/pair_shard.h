@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/infohash.h"
-#include "peer/node.h"
 #include "peer/peer_card.h"
+#include "peer/peer_node.h"
 #include "peer/quota.h"
 
 namespace orlop {

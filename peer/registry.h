@@ -45,7 +45,7 @@ class PeerRegistry {
   Expired expire();
 
   /// From a snapshot. A pair whose peer is not known is left out; `busy` beyond the bounds.
-  Result<> restore(const Node& node) { return nodes_.restore(node, now()); }
+  Result<> restore(const PeerNode& node) { return nodes_.restore(node, now()); }
   Result<> restore(InfoHash infohash, PeerId peer, bool complete);
 
   NodeTable& nodes() { return nodes_; }

@@ -6,7 +6,9 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -46,7 +48,7 @@ bool read_tags(dom::element value, NodeSighting& seen) {
   return true;
 }
 
-bool read_field(std::string_view name, dom::element value, Node& node, bool& has_peer) {
+bool read_field(std::string_view name, dom::element value, PeerNode& node, bool& has_peer) {
   if (name == "peer") {
     std::string_view hex;
     if (value.get(hex)) return false;
@@ -73,11 +75,11 @@ bool read_field(std::string_view name, dom::element value, Node& node, bool& has
   return false;
 }
 
-Result<> read_nodes(dom::array elements, std::vector<Node>& out) {
+Result<> read_nodes(dom::array elements, std::vector<PeerNode>& out) {
   for (const dom::element element : elements) {
     dom::object fields;
     if (element.get(fields)) return refused("a node is not an object");
-    Node node{
+    PeerNode node{
         .seen = {.id = PeerId({}), .ip = {}, .zone = {}, .cluster = {}, .version = {}, .tags = {}}};
     bool has_peer = false;
     for (const auto& [name, value] : fields) {
@@ -92,6 +94,28 @@ Result<> read_nodes(dom::array elements, std::vector<Node>& out) {
   return {};
 }
 
+/// The value of each byte as a lower-case hex digit, 255 if it is none: base/hex.h says so too, but
+/// a snapshot has hundreds of millions of them.
+constexpr auto kHexValues = [] {
+  std::array<std::uint8_t, 256> values{};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = hex_value(static_cast<char>(i)).value_or(255);
+  }
+  return values;
+}();
+
+/// Pre: two digits a byte.
+bool read_hex(const char* digits, std::span<std::uint8_t> bytes) {
+  std::uint8_t bad = 0;
+  for (auto& byte : bytes) {
+    const auto high = kHexValues[static_cast<unsigned char>(*digits++)];
+    const auto low = kHexValues[static_cast<unsigned char>(*digits++)];
+    bad = static_cast<std::uint8_t>(bad | high | low);
+    byte = static_cast<std::uint8_t>(high << 4 | low);
+  }
+  return bad < 16;
+}
+
 /// "<40 hex digits>:<40 hex digits>:<0 or 1>"
 Result<> read_pairs(dom::array elements, std::vector<PairShard::Fact>& out) {
   constexpr std::size_t kDigits = 40;
@@ -102,8 +126,7 @@ Result<> read_pairs(dom::array elements, std::vector<PairShard::Fact>& out) {
     std::array<std::uint8_t, PeerId::kBytes> peer;
     const bool good = text.size() == 2 * kDigits + 3 && text[kDigits] == ':' &&
                       text[2 * kDigits + 1] == ':' && (text.back() == '0' || text.back() == '1') &&
-                      from_hex(text.substr(0, kDigits), infohash) &&
-                      from_hex(text.substr(kDigits + 1, kDigits), peer);
+                      read_hex(text.data(), infohash) && read_hex(text.data() + kDigits + 1, peer);
     if (!good) return refused("a pair is not as it has to be");
     out.push_back({InfoHash(infohash), PeerId(peer), text.back() == '1'});
   }
@@ -147,7 +170,7 @@ Result<RegistryFacts> parse_registry(std::string& bytes) {
 std::size_t restore(PeerRegistry& registry, RegistryFacts facts) {
   // The registry keeps its nodes in this order, so that it finds those whose time is over.
   std::stable_sort(facts.nodes.begin(), facts.nodes.end(),
-                   [](const Node& a, const Node& b) { return a.last_seen < b.last_seen; });
+                   [](const PeerNode& a, const PeerNode& b) { return a.last_seen < b.last_seen; });
   std::size_t left_out = 0;
   for (const auto& node : facts.nodes) {
     if (!registry.restore(node)) ++left_out;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "peer/node.h"
 #include "peer/pair_shard.h"
+#include "peer/peer_node.h"
 #include "peer/registry.h"
 #include "peer/snapshot_check.h"
 
@@ -13,7 +13,7 @@ namespace orlop {
 
 /// What a snapshot of a registry says, every element looked at.
 struct RegistryFacts {
-  std::vector<Node> nodes;
+  std::vector<PeerNode> nodes;
   std::vector<PairShard::Fact> pairs;
 };
 

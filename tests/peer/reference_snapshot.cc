@@ -15,7 +15,7 @@ std::string json(const std::string& text) {
 
 }  // namespace
 
-std::string reference_json(const Node& node) {
+std::string reference_json(const PeerNode& node) {
   const auto& seen = node.seen;
   std::string out = "{\"peer\":" + json(seen.id.hex());
   out += ",\"ip\":" + json(seen.ip);

@@ -9,7 +9,7 @@
 namespace orlop {
 
 /// A node as docs/formats.md says it, by plain appends. Shares no code with peer/ but the strings'.
-std::string reference_json(const Node& node);
+std::string reference_json(const PeerNode& node);
 
 /// A snapshot of collections whose sections have these elements, each JSON.
 struct ReferenceCollection {

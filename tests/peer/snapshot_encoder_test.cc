@@ -176,9 +176,9 @@ TEST_CASE("snapshot encoder: any node is encoded as the plain encoder does") {
   Random random(seed);
   TextBuffer buffer;
   for (std::size_t round = 0; round < rounds; ++round) {
-    Node node{.seen = peer_number(static_cast<std::uint32_t>(random.next())),
-              .first_seen = static_cast<PeerSeconds>(random.next() >> random.next() % 64),
-              .last_seen = static_cast<PeerSeconds>(random.next())};
+    PeerNode node{.seen = peer_number(static_cast<std::uint32_t>(random.next())),
+                  .first_seen = static_cast<PeerSeconds>(random.next() >> random.next() % 64),
+                  .last_seen = static_cast<PeerSeconds>(random.next())};
     node.seen.ip = any_text(random);
     node.seen.port = static_cast<std::uint16_t>(random.next());
     node.seen.origin = random.next() % 2 == 0;

@@ -28,7 +28,7 @@ struct NodeSighting {
 };
 
 /// A peer that the registry knows.
-struct Node {
+struct PeerNode {
   NodeSighting seen;
   PeerSeconds first_seen = 0;
   /// Moved on once in `RegistryOptions::seen_grain`, so that a heartbeat is no change.
@@ -39,11 +39,11 @@ struct Node {
 inline constexpr std::size_t kNodeTextBytesMax = 255;  ///< Of each text, and of each tag's parts.
 inline constexpr std::size_t kNodeTagsMax = 16;
 
-/// `invalid_argument` if the address is empty, a text is too long or not UTF-8, or tags are too many,
-/// repeated or out of order.
+/// `invalid_argument` if the address is empty, a text is too long or not UTF-8, or tags are too
+/// many, repeated or out of order.
 Result<> check(const NodeSighting& sighting);
 
 /// Appends the node as a JSON object: fields in the order of docs/formats.md, empty ones left out.
-void append_json(TextBuffer& out, const Node& node);
+void append_json(TextBuffer& out, const PeerNode& node);
 
 }  // namespace orlop

@@ -1,4 +1,4 @@
-#include "peer/node.h"
+#include "peer/peer_node.h"
 
 #include <string_view>
 
@@ -39,7 +39,7 @@ Result<> check(const NodeSighting& sighting) {
   return {};
 }
 
-void append_json(TextBuffer& out, const Node& node) {
+void append_json(TextBuffer& out, const PeerNode& node) {
   const auto& seen = node.seen;
   out.append("{\"peer\":\"");
   out.append_hex(seen.id.bytes());
