@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/blob_commands.h"
 #include "cli/get_command.h"
+#include "cli/health_command.h"
 #include "cli/ls_command.h"
 #include "cli/put_command.h"
 #include "config/config.h"
@@ -45,6 +46,7 @@ constexpr std::array kCommands = {
     Command{"rm", "remove a blob", rm_command},
     Command{"ls", "list an origin's blobs", ls_command},
     Command{"locations", "say which origins own a blob", locations_command},
+    Command{"health", "say whether an origin is ready", health_command},
     Command{"help", "print this", help_command},
     Command{"version", "print the version", version_command},
 };

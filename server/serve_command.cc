@@ -14,6 +14,7 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/service_state.h"
 #include "origin/blob_seeds.h"
 #include "peer/seeder.h"
 #include "server/configured.h"
@@ -130,7 +131,8 @@ int serve_command(std::span<const char* const> args) {
                          {"peer_port", config->peer_port},
                          {"peer_id", identity.peer_context.peer_id.hex()}});
   }
-  server.run(**origin);
+  tell_service_manager("READY=1");
+  server.run(**origin, [] { tell_service_manager("STOPPING=1"); });
   if (seeder) seeder->stop(kPiecesMax);
   origin->reset();
   log_info("stopped");

@@ -48,7 +48,7 @@ Result<std::uint16_t> Server::listen() {
   return acceptor_.local_endpoint(error).port();
 }
 
-void Server::run(Origin& origin) {
+void Server::run(Origin& origin, std::function<void()> draining) {
   context_.emplace(SessionContext{
       .router = router_, .origin = origin, .health = health_, .options = options_.session});
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
@@ -63,7 +63,7 @@ void Server::run(Origin& origin) {
                                     .version = options_.version});
   health_.show_metrics(&*metrics_);
   asio::co_spawn(io_, accept_loop(), rethrow);
-  asio::co_spawn(io_, wait_for_signal(), rethrow);
+  asio::co_spawn(io_, wait_for_signal(std::move(draining)), rethrow);
   io_.run();
 
   for (auto& reactor : reactors_) reactor.drain();
@@ -79,7 +79,7 @@ void Server::run(Origin& origin) {
   // woken a session may still be leaving its reactor's event loop.
 }
 
-Task<> Server::wait_for_signal() {
+Task<> Server::wait_for_signal(std::function<void()> draining) {
   Signals signals(io_, SIGINT, SIGTERM);
   const auto [error, signal] = co_await signals.async_wait(no_throw);
   if (error) co_return;
@@ -89,6 +89,7 @@ Task<> Server::wait_for_signal() {
   std::signal(SIGINT, [](int) { std::_Exit(EXIT_FAILURE); });
 
   health_.begin_draining();
+  draining();
   const auto lame_duck = signal == SIGINT ? std::chrono::nanoseconds(0) : options_.lame_duck;
   log_info("draining", {{"signal", signal},
                         {"lame_duck_ms", lame_duck.count() / 1'000'000},

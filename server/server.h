@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -42,11 +43,13 @@ class Server {
   /// Serves until SIGTERM or SIGINT, then drains: readiness fails, and for `lame_duck` new
   /// connections are still taken (SIGINT skips this); then the listener closes and requests have
   /// `drain_limit` to finish. A second signal ends the process at once. Pre: `listen` succeeded.
-  void run(Origin& origin);
+  /// `draining` is called, on the calling thread, when the first signal has come.
+  void run(
+      Origin& origin, std::function<void()> draining = [] {});
 
  private:
   Task<> accept_loop();
-  Task<> wait_for_signal();
+  Task<> wait_for_signal(std::function<void()> draining);
   void hand_over(Socket socket);
   std::size_t connections() const;
 

@@ -5,6 +5,7 @@ all other lines are what it prints (`…` stands for anything), or a block ```sh
 are shell and in which `# -> text` says what the commands just before it print.
 """
 
+import os
 import re
 import subprocess
 from dataclasses import dataclass, field
@@ -58,12 +59,14 @@ def sessions() -> list[Commands]:
 
 
 @pytest.mark.limit(120)
-def test_the_readme_s_sessions_work_as_printed(daemon, tmp_path):
+def test_the_readme_s_sessions_work_as_printed(request, tmp_path):
+    """With ORLOP_README_ORIGIN=host:port against the origin that runs there (`./dev docker`)."""
+    label = os.environ.get("ORLOP_README_ORIGIN") or request.getfixturevalue("daemon").label
     groups = sessions()
     mark = "--- the next commands of the session"
     script = f"\necho '{mark}'\n".join("\n".join(group.lines) for group in groups)
     script, replaced = BASE_URL.subn(
-        lambda url: daemon.url if url.group().startswith("http") else daemon.label, script)
+        lambda url: f"http://{label}" if url.group().startswith("http") else label, script)
     assert replaced, "the sessions call no daemon at 127.0.0.1:15002"
     done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=tmp_path,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
