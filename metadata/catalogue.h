@@ -183,6 +183,10 @@ class Catalogue {
   /// When each blob came here, by their digests; as `list` otherwise.
   Result<std::vector<Access>> first_uses(std::optional<Digest> after, std::size_t limit) const;
 
+  /// The hour in which the blob was last used, as far as it is recorded. `not_found` without a
+  /// record of the blob.
+  Result<std::uint32_t> last_use(Digest digest) const;
+
   /// Moves blobs to a later hour, unsynced. Drops accesses of digests without a record, and those
   /// not later than what is recorded, unless what is recorded lies ahead of the clock (it was set
   /// back). LastAccess calls this.

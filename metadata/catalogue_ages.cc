@@ -57,6 +57,15 @@ Result<std::vector<Access>> Catalogue::first_uses(std::optional<Digest> after,
   return found;
 }
 
+Result<std::uint32_t> Catalogue::last_use(Digest digest) const {
+  const auto open = database_->for_reading();
+  if (!open) return open.error();
+  const auto use = recorded_use(**open, digest);
+  if (!use) return use.error();
+  if (!*use) return Error(Errc::not_found, "no use of " + digest.to_string());
+  return (*use)->last;
+}
+
 Result<> Catalogue::record_accesses(std::span<const Access> accesses) {
   const auto now = current_hour();
   while (!accesses.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -15,6 +16,8 @@ enum class MetadataKind : std::uint8_t {
   persist,
   last_access,
 };
+
+inline constexpr std::size_t kMetadataKinds = 3;
 
 /// For logs, metrics and error texts.
 constexpr std::string_view to_string(MetadataKind kind) {

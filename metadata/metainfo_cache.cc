@@ -11,12 +11,19 @@ namespace {
 constexpr std::size_t kBlockEntries = 1024;
 
 /// What any entry takes at least: the entry, its slots in a table that is between a quarter and
-/// half full, its count in two readers, the object, and what malloc and shared_ptr add.
-constexpr std::uint64_t kEntryBytes = sizeof(MetaInfoEntry) + 32 + 8 + sizeof(MetaInfo) + 64;
+/// half full, its count in two readers, its place in the queue, the object, and what malloc and
+/// shared_ptr add.
+constexpr std::uint64_t kEntryBytes = sizeof(MetaInfoEntry) + 32 + 8 + 40 + sizeof(MetaInfo) + 64;
 
 /// How many entries that were read since the last sweep one eviction passes. Beyond, the next one
 /// goes whether or not it was read: a bound on how long the lock is held.
-constexpr std::size_t kSweepMax = 1024;
+constexpr std::size_t kSweepMax = 64;
+
+/// One part in so many of the entries is for those that nobody has read yet.
+constexpr std::size_t kFreshShare = 10;
+
+/// How many places at the front of their queue are looked at each time.
+constexpr std::size_t kQueueLooks = 256;
 
 /// How many held entries one insertion looks at again.
 constexpr std::size_t kKeptLooks = 64;
@@ -90,8 +97,8 @@ SharedMetaInfo MetaInfoCache::share(const Digest& digest) {
   return entry->object;
 }
 
-SharedMetaInfo MetaInfoCache::insert(MetaInfo made, std::uint64_t version, std::uint32_t seen_at) {
-  auto object = std::make_shared<const MetaInfo>(std::move(made));
+SharedMetaInfo MetaInfoCache::insert(SharedMetaInfo object, std::uint64_t version,
+                                     std::uint32_t seen_at) {
   const auto& digest = object->digest();
   const auto bytes = bytes_of(*object);
   // An eighth is for what was evicted and may still be read, so that there is always something to
@@ -112,6 +119,7 @@ SharedMetaInfo MetaInfoCache::insert(MetaInfo made, std::uint64_t version, std::
   auto* entry = make_entry(object);
   entry->seen_at.store(seen_at, std::memory_order_relaxed);
   table().insert(*entry);
+  queue(*entry);
   ++use_.entries;
   use_.bytes += bytes;
   return object;
@@ -138,6 +146,7 @@ MetaInfoEntry* MetaInfoCache::make_entry(SharedMetaInfo object) {
     const auto first = linked_.size();
     blocks_.push_back(std::make_unique_for_overwrite<Storage[]>(kBlockEntries));
     linked_.resize(std::min(first + kBlockEntries, entries_max_));
+    serials_.resize(linked_.size());
     for (auto number = linked_.size(); number > first; --number) {
       free_numbers_.push_back(static_cast<std::uint32_t>(number - 1));
     }
@@ -150,9 +159,9 @@ MetaInfoEntry* MetaInfoCache::make_entry(SharedMetaInfo object) {
   return linked_[number];
 }
 
-/// With room for as much again, or the same room without the tombstones.
+/// With room for half as much again at least, or the same room without the tombstones.
 void MetaInfoCache::replace_table() {
-  auto larger = std::make_unique<MetaInfoTable>(2 * (use_.entries + 1), mix_);
+  auto larger = std::make_unique<MetaInfoTable>(use_.entries + use_.entries / 2 + 1, mix_);
   for (const auto* entry : linked_) {
     if (entry != nullptr) larger->insert(*entry);
   }
@@ -176,6 +185,12 @@ void MetaInfoCache::unlink(MetaInfoEntry& entry) {
 
 /// Pre: something is linked.
 void MetaInfoCache::evict_one() {
+  if (shorten_queue() && fresh_.size() * kFreshShare > use_.entries) {
+    unlink(*linked_[fresh_.front().number]);
+    fresh_.pop_front();
+    ++use_.evictions;
+    return;
+  }
   for (std::size_t passed = 0;; hand_ = (hand_ + 1) % linked_.size()) {
     hand_ %= linked_.size();
     auto* entry = linked_[hand_];
@@ -186,6 +201,33 @@ void MetaInfoCache::evict_one() {
     ++use_.evictions;
     return;
   }
+}
+
+/// Takes what was read or erased from the front: what was read is left to the sweep. Whether what
+/// stands there now is unread.
+bool MetaInfoCache::shorten_queue() {
+  for (std::size_t passed = 0; !fresh_.empty() && passed < kQueueLooks; ++passed) {
+    const auto& first = fresh_.front();
+    const bool unread =
+        !is_gone(first) && !linked_[first.number]->touched.load(std::memory_order_relaxed);
+    if (unread) return true;
+    fresh_.pop_front();
+  }
+  return false;
+}
+
+bool MetaInfoCache::is_gone(const Fresh& one) const {
+  return linked_[one.number] == nullptr || serials_[one.number] != one.serial;
+}
+
+/// Puts a new entry at the end of those that nobody has read.
+void MetaInfoCache::queue(const MetaInfoEntry& entry) {
+  (void)shorten_queue();
+  if (fresh_.size() > 2 * use_.entries + kBlockEntries) {
+    std::erase_if(fresh_, [this](const Fresh& one) { return is_gone(one); });
+  }
+  serials_[entry.number] = ++last_serial_;
+  fresh_.push_back({.number = entry.number, .serial = last_serial_});
 }
 
 /// The last epoch that every reader has seen that may be looking.

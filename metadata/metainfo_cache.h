@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -53,7 +54,8 @@ struct MetaInfoCacheUse {
 /// looking up what to put in. So nothing that was read before a change gets in after it.
 ///
 /// Filled and emptied by any thread, under one mutex that no reader takes. Which entry goes is
-/// decided by a bit that reads set and a sweep clears. Outlives its readers.
+/// decided by a bit that reads set and a sweep clears; what was never read goes first. Outlives its
+/// readers.
 class MetaInfoCache {
  public:
   /// `random` is used here and now.
@@ -89,11 +91,14 @@ class MetaInfoCache {
   std::uint64_t version(const Digest& digest) const {
     return versions_[bucket(digest)].load(std::memory_order_acquire);
   }
-  /// Makes `made` the object of its digest, or drops it if there is one already. What is returned
-  /// is the object that is cached now; or `made`, uncached, if `erase` was called since `version`
-  /// was taken, it is too large, or there is no room because too much is still being read.
-  /// `seen_at` is for MetaInfoPtr::seen_at.
-  SharedMetaInfo insert(MetaInfo made, std::uint64_t version, std::uint32_t seen_at = 0);
+  /// Makes this the object of its digest, or drops it if there is one already. What is returned
+  /// is the object that is cached now; or what was given, uncached, if `erase` was called since
+  /// `version` was taken, it is too large, or there is no room because too much is still being
+  /// read. `seen_at` is for MetaInfoPtr::seen_at.
+  SharedMetaInfo insert(SharedMetaInfo object, std::uint64_t version, std::uint32_t seen_at = 0);
+  SharedMetaInfo insert(MetaInfo made, std::uint64_t version, std::uint32_t seen_at = 0) {
+    return insert(std::make_shared<const MetaInfo>(std::move(made)), version, seen_at);
+  }
   /// Nobody finds the digest's object from now on. Whoever has it keeps it.
   void erase(const Digest& digest);
 
@@ -112,6 +117,10 @@ class MetaInfoCache {
   struct RetiredTable {
     std::uint64_t epoch;
     std::unique_ptr<MetaInfoTable> table;
+  };
+  struct Fresh {
+    std::uint32_t number;
+    std::uint64_t serial;  ///< Of the entry that had this number then.
   };
   using Storage = std::aligned_storage_t<sizeof(MetaInfoEntry), alignof(MetaInfoEntry)>;
   /// What became garbage under the lock and is freed after it.
@@ -137,6 +146,9 @@ class MetaInfoCache {
   void replace_table();
   void unlink(MetaInfoEntry& entry);
   void evict_one();
+  void queue(const MetaInfoEntry& entry);
+  bool shorten_queue();
+  bool is_gone(const Fresh& one) const;
   std::uint64_t seen_by_all() const;
   bool is_in_use(const MetaInfoEntry& entry) const;
   void reclaim(Garbage& garbage);
@@ -157,6 +169,12 @@ class MetaInfoCache {
   std::vector<std::unique_ptr<Storage[]>> blocks_;  ///< The entries, by number; they never move.
   std::vector<MetaInfoEntry*> linked_;              ///< By number; null: free or retired.
   std::vector<std::uint32_t> free_numbers_;
+  std::vector<std::uint64_t> serials_;  ///< By number: of the entry that has it.
+  std::uint64_t last_serial_ = 0;
+  /// Nobody has read these, or the queue has not noticed: the oldest first. They go first, but have
+  /// a share of the room; so neither do blobs that are pushed and never asked for drive out the
+  /// ones that are, nor do those that were asked for once keep out all new ones.
+  std::deque<Fresh> fresh_;
   std::size_t hand_ = 0;             ///< Of the sweep: a place in `linked_`.
   std::deque<Retired> retired_;      ///< By epoch: the oldest first.
   std::deque<MetaInfoEntry*> kept_;  ///< Nobody borrows these, but somebody may hold them.

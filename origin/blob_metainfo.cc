@@ -19,6 +19,9 @@ Task<Result<MetaInfoPtr>> BlobMetaInfo::get(Digest digest) {
 /// `cached` has not been looked after for a while, or is null.
 Task<Result<MetaInfoPtr>> BlobMetaInfo::look_up(Digest digest, MetaInfoPtr cached) {
   const auto version = cache_.version(digest);
+  if (const auto blob = memory_.find(digest)) {
+    co_return held(digest, cache_.insert(blob->metainfo, version, now()));
+  }
   const auto here = co_await lookup_.stat(digest);
   if (!here) {
     if (here.error().code() == Errc::not_found) cache_.erase(digest);
@@ -33,9 +36,14 @@ Task<Result<MetaInfoPtr>> BlobMetaInfo::look_up(Digest digest, MetaInfoPtr cache
   const auto size_bytes = here->record.size_bytes;
   auto object = co_await pool_.run_admitted([&] { return recorded(digest, size_bytes, version); });
   if (!object) co_return std::move(object).error();
-  auto again = cache_.get(digest, MetadataKind::torrent_meta);
-  if (again && *again) co_return *std::move(again);
-  co_return MetaInfoPtr(*std::move(object));
+  co_return held(digest, *std::move(object));
+}
+
+/// The digest's object as it is cached now, or else this one.
+MetaInfoPtr BlobMetaInfo::held(Digest digest, SharedMetaInfo object) {
+  auto cached = cache_.get(digest, MetadataKind::torrent_meta);
+  if (cached && *cached) return *std::move(cached);
+  return MetaInfoPtr(std::move(object));
 }
 
 /// From the catalogue and into the cache, or made from the bytes.

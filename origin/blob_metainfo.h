@@ -12,6 +12,7 @@
 #include "metadata/metainfo_cache.h"
 #include "origin/blob_lookup.h"
 #include "store/blob_files.h"
+#include "store/memory_store.h"
 
 namespace orlop {
 
@@ -23,11 +24,13 @@ class BlobMetaInfo {
   /// whose file somebody removed or changed by hand is, for this long.
   static constexpr std::chrono::milliseconds kTrustedFor{1000};
 
-  BlobMetaInfo(BlobLookup& lookup, Catalogue& catalogue, MetaInfoCache& cache, BlobFiles& files,
-               Disk& disk, const PieceLengths& piece_lengths, WorkerPool& pool, const Clock& clock)
+  BlobMetaInfo(BlobLookup& lookup, Catalogue& catalogue, MetaInfoCache& cache,
+               const MemoryStore& memory, BlobFiles& files, Disk& disk,
+               const PieceLengths& piece_lengths, WorkerPool& pool, const Clock& clock)
       : lookup_(lookup),
         catalogue_(catalogue),
         cache_(cache),
+        memory_(memory),
         files_(files),
         disk_(disk),
         piece_lengths_(piece_lengths),
@@ -53,12 +56,14 @@ class BlobMetaInfo {
   Task<Result<MetaInfoPtr>> look_up(Digest digest, MetaInfoPtr cached);
   Result<SharedMetaInfo> recorded(Digest digest, std::uint64_t size_bytes, std::uint64_t version);
   Result<MetaInfo> cut(Digest digest, std::uint64_t size_bytes, std::uint64_t piece_length);
+  MetaInfoPtr held(Digest digest, SharedMetaInfo object);
   bool is_trusted(const MetaInfoPtr& cached) const;
   std::uint32_t now() const;
 
   BlobLookup& lookup_;
   Catalogue& catalogue_;
   MetaInfoCache& cache_;
+  const MemoryStore& memory_;
   BlobFiles& files_;
   Disk& disk_;
   const PieceLengths& piece_lengths_;

@@ -36,6 +36,9 @@ OriginFigures Origin::figures() const {
   figures.metainfo_cache_bytes_max = options_.metainfo_cache.bytes_max;
   figures.refused_for_space = space_.refused();
   figures.refused_for_uploads_max = upload_table_.refused();
+  for (std::size_t kind = 0; kind < kMetadataKinds; ++kind) {
+    figures.invariant_violations[kind] = metadata_.violations(MetadataKind(kind));
+  }
   return figures;
 }
 

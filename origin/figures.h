@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "base/worker_pool.h"
 #include "metadata/index_progress.h"
+#include "metadata/metadata_kind.h"
 #include "metadata/metainfo_cache.h"
 #include "store/committer.h"
 #include "store/free_space.h"
@@ -52,6 +54,8 @@ struct OriginFigures {
   std::uint64_t metainfo_cache_bytes_max = 0;
   std::uint64_t refused_for_space = 0;
   std::uint64_t refused_for_uploads_max = 0;
+  /// By kind: how often it was asked for where it cannot be. Each is a bug.
+  std::array<std::uint64_t, kMetadataKinds> invariant_violations = {};
 };
 
 /// What only the disk knows.

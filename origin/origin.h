@@ -21,6 +21,7 @@
 #include "origin/age_clock.h"
 #include "origin/blob_listing.h"
 #include "origin/blob_lookup.h"
+#include "origin/blob_metadata.h"
 #include "origin/blob_metainfo.h"
 #include "origin/blob_settlement.h"
 #include "origin/catalogue_journal.h"
@@ -37,6 +38,7 @@
 #include "store/digest_claims.h"
 #include "store/free_space.h"
 #include "store/layout.h"
+#include "store/memory_store.h"
 #include "store/open_blobs.h"
 #include "store/store_space.h"
 #include "store/upload_table.h"
@@ -53,6 +55,7 @@ struct OriginOptions {
   std::uint64_t upload_bytes_max = std::uint64_t{1} << 40;
   UploadTableOptions uploads;
   MetaInfoCacheOptions metainfo_cache;
+  std::uint64_t memory_store_bytes_max = 0;  ///< For blobs on their way to the disk.
   RemovalOptions removal;
   EvictionOptions eviction;
   ScrubOptions scrub;
@@ -84,6 +87,7 @@ class Origin {
   BlobSettlement& settlement() { return settlement_; }
   BlobListing& listing() { return listing_; }
   BlobMetaInfo& metainfo() { return metainfo_; }
+  BlobMetadata& metadata() { return metadata_; }
   /// For reactors: each is a reader of it.
   MetaInfoCache& metainfo_cache() { return *metainfo_cache_; }
   Uploads& uploads() { return uploads_; }
@@ -129,6 +133,7 @@ class Origin {
   DigestClaims claims_;
   OpenBlobs open_blobs_;
   BlobFiles files_;
+  MemoryStore memory_store_;
   StoreSpace space_;
   UploadTable upload_table_;
   Committer committer_;
@@ -137,6 +142,7 @@ class Origin {
   BlobLookup lookup_;
   BlobListing listing_;
   BlobMetaInfo metainfo_;
+  BlobMetadata metadata_;
   Uploads uploads_;
   Removal removal_;
   Eviction eviction_;

@@ -24,6 +24,12 @@ void add_origin(MetricPage& page, const OriginFigures& figures) {
   page.counter("orlop_quarantined_blobs_total",
                "Files that were set aside because they are not what their name says.")
       .add(figures.quarantined);
+  page.counter("orlop_invariant_violations_total",
+               "A fact that can change was asked for where it does not exist: a bug.");
+  for (std::size_t kind = 0; kind < kMetadataKinds; ++kind) {
+    page.add(static_cast<double>(figures.invariant_violations[kind]),
+             {{"kind", std::string(to_string(MetadataKind(kind)))}});
+  }
 }
 
 void add_queues(MetricPage& page, const OriginFigures& figures) {

@@ -155,6 +155,36 @@ TEST_CASE("metainfo cache: it never takes more than its limit, and the untouched
   CHECK(use.refused == 0);
 }
 
+TEST_CASE("metainfo cache: blobs that nobody asks for drive out a tenth of the others at most") {
+  SmallCache small(100);
+  MetaInfoReader reader(small.cache);
+  for (int number = 0; number < 95; ++number) {
+    small.put(number);
+    REQUIRE(small.held(number) != nullptr);
+  }
+  reader.rest();
+  for (int number = 100; number < 1100; ++number) small.put(number);
+  int kept = 0;
+  for (int number = 0; number < 95; ++number) {
+    if (small.cache.share(sample_digest(number)) != nullptr) ++kept;
+  }
+  CHECK(kept >= 88);
+  CHECK(small.held(1099) != nullptr);  // Nor do they find no room at all.
+}
+
+TEST_CASE("metainfo cache: objects that come and are erased leave the others alone") {
+  SmallCache small(100);
+  MetaInfoReader reader(small.cache);
+  for (int number = 0; number < 10; ++number) small.put(number);
+  for (int i = 0; i < 5000; ++i) {
+    small.put(50);
+    small.cache.erase(sample_digest(50));
+  }
+  for (int number = 0; number < 10; ++number) CHECK(small.held(number) != nullptr);
+  CHECK(small.cache.use().evictions == 0);
+  CHECK(small.cache.use().retired_bytes <= MetaInfoCache::bytes_of(numbered(0)));
+}
+
 TEST_CASE("metainfo cache: what a reader may still look at is not free, and counts") {
   SmallCache small(100);
   MetaInfoReader reader(small.cache);
