@@ -8,11 +8,28 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "metadata/msgpack_format.h"
 
 namespace orlop {
 
-// MessagePack, as github.com/msgpack/msgpack/blob/master/spec.md defines it, in the kinds that our
-// records use: nil, bool, int, str, bin, array, map. Other kinds can only be skipped.
+// MessagePack, as github.com/msgpack/msgpack/blob/master/spec.md defines it. The codes and their
+// classes are in metadata/msgpack_format.h.
+
+/// A moment, by the ext of type -1 (spec.md, "Timestamp extension type").
+struct MsgpackTimestamp {
+  static constexpr std::uint32_t kNanosecondsEnd = 1'000'000'000;
+
+  std::int64_t seconds = 0;       ///< Since 1970.
+  std::uint32_t nanoseconds = 0;  ///< After it, below kNanosecondsEnd.
+
+  friend bool operator==(const MsgpackTimestamp&, const MsgpackTimestamp&) = default;
+};
+
+/// An ext: bytes, and a type that says what they mean. Negative types are the format's own.
+struct MsgpackExt {
+  std::int8_t type = 0;
+  std::string_view bytes;
+};
 
 /// Appends values to a string, each in the smallest form that holds it, as vmihailenco/msgpack v5
 /// with compact integers does (tests/golden/msgpack.json).
@@ -27,27 +44,28 @@ class MsgpackWriter {
   void write_bool(bool value);
   void write_int(std::int64_t value);
   void write_uint(std::uint64_t value);
+  /// 32 and 64 bits, whatever the number: the reader of a field knows its width.
+  void write_float(float value);
+  void write_double(double value);
   /// Pre: below 2^32 bytes, as the format demands of these and of counts.
   void write_str(std::string_view text);
   void write_bin(std::string_view bytes);
   void write_array(std::size_t count);
   void write_map(std::size_t count);
+  void write_ext(std::int8_t type, std::string_view bytes);
+  void write_timestamp(MsgpackTimestamp time);
 
  private:
   std::string* out_;
 };
 
-/// What the next value is.
-enum class MsgpackKind : std::uint8_t {
-  nil,
-  boolean,
-  integer,
-  str,
-  bin,
-  array,
-  map,
-  other,  ///< A float or an extension.
-  none,   ///< No value: the bytes are over, or the reader has failed.
+/// What a reader takes at most, beside what the bytes themselves can justify.
+struct MsgpackLimits {
+  static constexpr std::uint64_t kUnlimited = 0xffffffffffffffff;
+
+  std::size_t depth = 32;               ///< Arrays and maps in each other; 32 at most.
+  std::uint64_t elements = kUnlimited;  ///< Values inside arrays and maps, all together.
+  std::uint64_t bytes = kUnlimited;     ///< Of the whole input.
 };
 
 /// Reads values from bytes that anybody may have written.
@@ -64,27 +82,41 @@ class MsgpackReader {
  public:
   /// Arrays and maps nested deeper than this are refused when they are read one by one, so that
   /// callers may recurse. `skip` needs no such limit.
-  static constexpr std::size_t kDepthMax = 32;
+  static constexpr std::size_t kDepthMax = MsgpackLimits{}.depth;
 
-  explicit MsgpackReader(std::string_view bytes) : left_(bytes) {}
-  explicit MsgpackReader(std::span<const std::byte> bytes)
-      : left_(reinterpret_cast<const char*>(bytes.data()), bytes.size()) {}
+  /// Fails from the start if there are more bytes than `limits` allow.
+  explicit MsgpackReader(std::string_view bytes, MsgpackLimits limits = {});
+  explicit MsgpackReader(std::span<const std::byte> bytes, MsgpackLimits limits = {})
+      : MsgpackReader({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, limits) {}
 
-  MsgpackKind peek() const;
+  MsgpackKind peek() const {
+    return left_.empty() ? MsgpackKind::none
+                         : MsgpackCode::kind(static_cast<std::uint8_t>(left_.front()));
+  }
 
   void read_nil();
   bool read_bool();
   /// Fails on a number that the type cannot hold, as for every other wrong kind.
   std::int64_t read_int();
   std::uint64_t read_uint();
+  /// Of 32 bits only: a wider one may not fit.
+  float read_float();
+  /// Of either width; a float widens without loss.
+  double read_double();
   std::string_view read_str();
   std::string_view read_bin();
+  /// Any ext, timestamps too.
+  MsgpackExt read_ext();
+  /// Fails if the ext is of another type, of another size than the format's three, or has more
+  /// nanoseconds than a second.
+  MsgpackTimestamp read_timestamp();
   /// The number of values that follow and belong to it.
   std::size_t read_array();
   /// The number of pairs of values that follow and belong to it.
   std::size_t read_map();
 
   /// Passes over one value of any kind, with all that is in it. Takes neither stack nor memory.
+  /// The limit of elements holds, that of depth need not.
   void skip();
 
   bool failed() const { return fault_ != nullptr; }
@@ -100,7 +132,10 @@ class MsgpackReader {
   /// A big-endian number of `bytes` bytes.
   std::uint64_t take_number(std::size_t bytes);
   std::string_view take(std::uint64_t bytes);
+  /// The length or count that follows this code, or is in it.
+  std::uint64_t take_size(std::uint8_t code);
   std::size_t open(std::uint64_t count, std::uint64_t values_each);
+  void spend(std::uint64_t elements);
   void value_done();
   void fail(const char* why);
 
@@ -108,6 +143,8 @@ class MsgpackReader {
   const char* fault_ = nullptr;
   std::array<std::uint64_t, kDepthMax> missing_{};  // Values, in each array or map that is open.
   std::size_t depth_ = 0;
+  std::size_t depth_max_;
+  std::uint64_t elements_left_;
 };
 
 }  // namespace orlop

@@ -40,7 +40,23 @@ void copy_value(orlop::MsgpackReader& reader, orlop::MsgpackWriter& writer) {
       for (std::size_t i = 0; i < 2 * count && !reader.failed(); ++i) copy_value(reader, writer);
       return;
     }
-    case MsgpackKind::other:
+    case MsgpackKind::floating: {
+      auto narrow_reader = reader;
+      if (const auto value = narrow_reader.read_float(); !narrow_reader.failed()) {
+        reader = narrow_reader;
+        return writer.write_float(value);
+      }
+      return writer.write_double(reader.read_double());
+    }
+    case MsgpackKind::ext: {
+      auto time_reader = reader;
+      if (const auto time = time_reader.read_timestamp(); !time_reader.failed()) {
+        reader = time_reader;
+        return writer.write_timestamp(time);
+      }
+      const auto ext = reader.read_ext();
+      return writer.write_ext(ext.type, ext.bytes);
+    }
     case MsgpackKind::none: reader.read_nil(); return;  // Fails: not for this test.
   }
 }
