@@ -378,3 +378,16 @@ def test_metainfo_that_was_asked_for_is_in_memory_and_counted(daemon, client):
     assert page.value("orlop_metainfo_cache_objects") == 1
     assert 0 < page.value("orlop_metainfo_cache_bytes") < page.value(
         "orlop_metainfo_cache_max_bytes")
+
+
+@pytest.mark.settings({"server.connections_max": "4"})
+def test_connections_beyond_their_number_are_counted_as_pauses_of_accepting(daemon, client):
+    limit = {"reason": "limit"}
+    assert scrape(client).value("orlop_accept_pauses_total", **limit) == 0
+    held = [Connection(daemon.port) for _ in range(5)]
+    page = page_when(client, lambda page: page.value("orlop_accept_pauses_total", **limit) > 0)
+    assert page.value("orlop_accept_pauses_total", **limit) > 0
+    assert page.value("orlop_accept_pauses_total", reason="error") == 0
+    assert page.value("orlop_connections") == page.value("orlop_connections_max") == 4
+    for connection in held:
+        connection.close()
