@@ -19,6 +19,9 @@ FULL = os.environ.get("ORLOP_FULL") == "1"
 # A real disk and not a tmpfs: the syncs and the page cache are part of what is tested.
 FOLDERS = Path(os.environ.get("ORLOP_E2E_FOLDERS", "/var/tmp"))
 
+# AddressSanitizer keeps what was freed: then memory says nothing, but of AddressSanitizer.
+UNDER_ASAN = BINARY.exists() and b"__asan_init" in BINARY.read_bytes()
+
 # Below Linux's ephemeral range (32768 and up): otherwise a client that calls the port of a dead
 # daemon may be given that very port as its own and connect to itself.
 PORTS = range(20000, 32000)
@@ -107,6 +110,11 @@ class Daemon:
             command += ["--set", f"{key}={value}"]
         return command + self.arguments
 
+    def _environment(self) -> dict[str, str]:
+        # LeakSanitizer cannot work in a process that is traced, and says so with its exit code.
+        untraced = {"ASAN_OPTIONS": "detect_leaks=0"} if self.wrapper else {}
+        return os.environ | untraced
+
     def start(self, ready_within: float = 15.0) -> float:
         """Returns the seconds until /readiness said OK."""
         begun = time.monotonic()
@@ -114,7 +122,7 @@ class Daemon:
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(self.wrapper + self.command(),
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            cwd=self.folder)
+                                            cwd=self.folder, env=self._environment())
         self._end_expected = False
         while not self._ready(already):
             if self.process.poll() is not None:

@@ -209,14 +209,19 @@ def test_an_honest_origin_makes_up_for_a_lying_one(liar, daemon, tmp_path):
     assert (tmp_path / "back").read_bytes() == blob.data
 
 
-@pytest.mark.parametrize("answer", [
-    b"", b"\x16\x03\x01", b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 20_000 + b"\r\n",
-    b"HTTP/1.1 999 \r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-    http_200(b"{"), http_200(b'{"blobs":[{"digest":"x"}],"next":null}'),
-    http_200(b'{"blobs":[],"next":"' + b"0" * 64 + b'"}'), http_200(b"[" * 100_000),
-    http_200(b"x" * (2 << 20))])
-def test_nonsense_from_a_server_is_an_error_and_no_crash(liar, answer):
-    ran = orlop("ls", port=liar(answer))
+NONSENSE = {
+    "nothing": b"", "tls": b"\x16\x03\x01",
+    "a large head": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 20_000 + b"\r\n",
+    "a status": b"HTTP/1.1 999 \r\n\r\n",
+    "a length": b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "half": http_200(b"{"),
+    "no digest": http_200(b'{"blobs":[{"digest":"x"}],"next":null}'),
+    "a circle": http_200(b'{"blobs":[],"next":"' + b"0" * 64 + b'"}'),
+    "depth": http_200(b"[" * 100_000), "much": http_200(b"x" * (2 << 20))}
+
+
+@pytest.mark.parametrize("kind", NONSENSE)
+def test_nonsense_from_a_server_is_an_error_and_no_crash(liar, kind):
+    ran = orlop("ls", port=liar(NONSENSE[kind]))
     assert ran.returncode == FAILED
     assert ran.stderr.startswith("orlop: ") and ran.stderr.count("\n") == 1
 
