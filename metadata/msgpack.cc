@@ -10,7 +10,8 @@ namespace {
 
 using Code = MsgpackCode;
 
-/// Whether an integer of this first byte is negative, and if so its number with the sign spread.
+/// Whether an integer of this first byte is negative, and if so its number with
+/// the sign spread.
 bool spread_sign(std::uint8_t tag, std::uint64_t& number) {
   if (tag < Code::kInt8 || tag > Code::kInt64) return false;
   const int unused_bits = 64 - (8 << (tag - Code::kInt8));
@@ -172,7 +173,8 @@ void MsgpackReader::skip() {
     }
     spend(inside);
     missing += inside;
-    // A value is one byte at least. So `missing` stays below the bytes given, and cannot overflow.
+    // A value is one byte at least. So `missing` stays below the bytes given,
+    // and cannot overflow.
     if (missing - 1 > left_.size()) fail("more values than bytes");
   }
   if (!failed()) value_done();
@@ -220,17 +222,12 @@ std::size_t MsgpackReader::open(std::uint64_t count, std::uint64_t values_each) 
   if (depth_ == depth_max_) fail("nested too deep");
   spend(values);
   if (failed()) return 0;
-  // First the array itself counts as a value of the one around it, which then stays open below.
+  // First the array itself counts as a value of the one around it, which then
+  // stays open below.
   if (depth_ > 0) --missing_[depth_ - 1];
   missing_[depth_++] = values + 1;
   value_done();
   return static_cast<std::size_t>(count);
-}
-
-void MsgpackReader::value_done() {
-  if (failed() || depth_ == 0) return;
-  --missing_[depth_ - 1];
-  while (depth_ > 0 && missing_[depth_ - 1] == 0) --depth_;
 }
 
 void MsgpackReader::fail(const char* why) {
