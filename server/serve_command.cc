@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -76,9 +77,18 @@ void log_storage(const Config& config) {
                        {"database_dir_on", file_system_kind(config.database_dir)}});
 }
 
+/// Until the server waits for signals itself. In a container we are process 1, for which the kernel
+/// ignores signals without a handler: `docker stop` during the start would wait and then kill.
+/// Nothing was acknowledged yet, so there is nothing to end cleanly.
+void end_at_signals_during_start() {
+  std::signal(SIGTERM, [](int) { std::_Exit(kExitDone); });
+  std::signal(SIGINT, [](int) { std::_Exit(kExitDone); });
+}
+
 }  // namespace
 
 int serve_command(std::span<const char* const> args) {
+  end_at_signals_during_start();
   auto config = configured(args);
   if (!config) return fail(config.error(), kExitUsage);
   if (config->help) {

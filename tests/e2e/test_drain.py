@@ -1,14 +1,16 @@
 """The process: how it starts, how it refuses to start, how it ends."""
 
+import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from blob import MIB, Blob
 from connection import Connection, request
-from daemon import LISTENING, Daemon
+from daemon import BINARY, LISTENING, Daemon
 from kraken_client import KrakenClient
 
 
@@ -172,3 +174,22 @@ def test_the_health_of_a_daemon(client):
         assert (answer.status, answer.body) == (200, b"OK\n")
         assert answer.header("Content-Length") == "3"
     assert client.request("GET", "/readiness?verbose").status == 200
+
+
+def test_a_signal_during_the_start_ends_it(tmp_path):
+    """Process 1 of a container has no default action: without a handler of ours it would go on."""
+    fifo = tmp_path / "origin.yaml"
+    os.mkfifo(fifo)  # Holds up the start for as long as nobody writes.
+    process = subprocess.Popen([str(BINARY), "serve", "--config", str(fifo)],
+                               stderr=subprocess.DEVNULL)
+    try:
+        status = Path(f"/proc/{process.pid}/status")
+        until = time.monotonic() + 10
+        while not int(status.read_text().partition("SigCgt:")[2].split()[0], 16) & 1 << 14:
+            assert time.monotonic() < until, "it has no handler of SIGTERM"
+            time.sleep(0.02)
+        process.terminate()
+        assert process.wait(timeout=10) == 0
+    finally:
+        process.kill()
+        process.wait()
