@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/utf8.h"
+
 namespace orlop {
 namespace {
 
@@ -10,30 +12,6 @@ int digit_value(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-/// RFC 3629, section 4.
-bool is_utf8(std::string_view text) {
-  std::size_t i = 0;
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  while (i < text.size()) {
-    const auto lead = byte(i);
-    const std::size_t more = lead < 0x80                    ? 0
-                             : lead >= 0xc2 && lead <= 0xdf ? 1
-                             : (lead & 0xf0) == 0xe0        ? 2
-                             : lead >= 0xf0 && lead <= 0xf4 ? 3
-                                                            : 4;
-    if (more == 4 || text.size() - i <= more) return false;
-    for (std::size_t k = 1; k <= more; ++k) {
-      if ((byte(i + k) & 0xc0) != 0x80) return false;
-    }
-    if (lead == 0xe0 && byte(i + 1) < 0xa0) return false;  // Overlong.
-    if (lead == 0xed && byte(i + 1) > 0x9f) return false;  // Surrogates.
-    if (lead == 0xf0 && byte(i + 1) < 0x90) return false;  // Overlong.
-    if (lead == 0xf4 && byte(i + 1) > 0x8f) return false;  // Above U+10FFFF.
-    i += more + 1;
-  }
-  return true;
 }
 
 /// One argument of a query, as sent.

@@ -3,7 +3,6 @@
 #include <netinet/tcp.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/resident.h"
 
 namespace orlop {
 namespace {
@@ -40,29 +40,6 @@ Task<bool> send_gathered(Connection& connection, asio::const_buffer head, asio::
   co_return true;
 }
 
-enum class Resident : std::uint8_t { yes, no };
-
-/// Whether the next byte is in the page cache. Where the file system cannot say (tmpfs), it is.
-Resident probe(int file, std::uint64_t offset) {
-  std::byte byte;
-  iovec into = {.iov_base = &byte, .iov_len = 1};
-  const auto count = ::preadv2(file, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT);
-  return count < 0 && errno == EAGAIN ? Resident::no : Resident::yes;
-}
-
-/// Reads a slice so that it is in the page cache. What fails here fails in sendfile too.
-Result<> read_in(int file, std::uint64_t offset, std::uint64_t length) {
-  std::vector<std::byte> scrap(256 * 1024);
-  while (length > 0) {
-    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(length, scrap.size()));
-    const auto count = ::pread(file, scrap.data(), want, static_cast<off_t>(offset));
-    if (count <= 0) return {};
-    offset += static_cast<std::uint64_t>(count);
-    length -= static_cast<std::uint64_t>(count);
-  }
-  return {};
-}
-
 /// Sends what the socket takes of a slice; the count, or -1 with errno.
 ssize_t send_slice(int socket, int file, std::uint64_t offset, std::uint64_t length) {
   auto from = static_cast<off_t>(offset);
@@ -78,8 +55,11 @@ Task<bool> send_file(Connection& connection, const OpenBlob& blob, std::uint64_t
   while (offset < end) {
     const auto slice = std::min(kSliceBytes, end - offset);
     if (offset >= probed_to) {
-      if (probe(file, offset) == Resident::no) {
-        (void)co_await pool.run_admitted([&] { return read_in(file, offset, slice); });
+      if (!is_resident(file, offset)) {
+        (void)co_await pool.run_admitted([&]() -> Result<> {
+          read_in(file, offset, slice);
+          return {};
+        });
       }
       probed_to = offset + slice;
     }
