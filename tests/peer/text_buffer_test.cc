@@ -17,7 +17,8 @@ std::string encoded(std::string_view text) {
 }
 
 TEST_CASE("text buffer: strings are encoded as the recorded ones", "[golden]") {
-  for (const auto& one : golden("json_strings.json").at("cases")) {
+  const auto vectors = golden("json_strings.json");
+  for (const auto& one : vectors.at("cases")) {
     const auto hex = one.at("in_hex").get<std::string>();
     std::string text(hex.size() / 2, '\0');
     REQUIRE(from_hex(hex, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
