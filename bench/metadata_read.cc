@@ -329,12 +329,14 @@ void measure_floor(std::chrono::milliseconds time) {
   }
   const std::vector<std::array<std::uint64_t, 8>> second(kManyKeys);
   std::vector<Sample> runs;
+  runs.reserve(kRuns);
   for (int run = 0; run < kRuns; ++run) runs.push_back(read_two_lines(first, second, time));
   std::printf("%-29s %9zu %7.1f\n", "two random lines, dependent", kManyKeys, median_ns(runs));
 }
 
 int run(int argc, char** argv) {
-  const std::chrono::milliseconds time(argc > 1 ? std::max(1, std::atoi(argv[1])) : 60);
+  const std::chrono::milliseconds time(argc > 1 ? std::max(1L, std::strtol(argv[1], nullptr, 10))
+                                                : 60);
   std::printf("get + drop of an owning handle; a writer evicts and inserts 10,000 a second\n");
   std::printf("%-29s %9s %7s  %5s %-6s %5s  %5s  %-6s  %6s %8s\n", "shape", "keys", "ns", "bar", "",
               "x 2", "alone", ">=95%", "allocs", "missed");

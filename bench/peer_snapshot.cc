@@ -108,7 +108,8 @@ class BenchNodes final : public SnapshotCollection {
       auto& node = leaves_[i * kLeaves / kNodes].emplace_back();
       node.id = 1'000'000'000'000 + i * 7919;
       const auto fill = [&](auto& text, char from, unsigned count) {
-        for (auto& letter : text) letter = static_cast<char>(from + random.next() % count);
+        for (auto& letter : text)
+          letter = static_cast<char>(from + static_cast<char>(random.next() % count));
       };
       fill(node.key, 'A', 26);
       fill(node.address, '0', 10);

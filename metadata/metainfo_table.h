@@ -68,6 +68,7 @@ class MetaInfoTable {
       const auto slot = slots_[i].load(std::memory_order_acquire);
       if (slot == kEmpty) return nullptr;  // There is one: the table is half empty.
       if ((slot & kTagMask) != tag) continue;
+      // A slot is a pointer and a tag in one word. NOLINTNEXTLINE(performance-no-int-to-ptr)
       const auto* entry = reinterpret_cast<const MetaInfoEntry*>(slot >> kTagBits);
       if (is_same(entry->digest, digest)) return entry;
     }

@@ -66,13 +66,13 @@ concept MsgpackMap = requires {
 &&requires { typename T::mapped_type; };
 
 template <class T>
-constexpr bool is_optional_v = false;
+inline constexpr bool is_optional_v = false;
 template <class T>
-constexpr bool is_optional_v<std::optional<T>> = true;
+inline constexpr bool is_optional_v<std::optional<T>> = true;
 template <class T>
-constexpr bool is_vector_v = false;
+inline constexpr bool is_vector_v = false;
 template <class T>
-constexpr bool is_vector_v<std::vector<T>> = true;
+inline constexpr bool is_vector_v<std::vector<T>> = true;
 
 /// A constant, but only to the optimiser: few values of today's containers are
 /// constexpr.
