@@ -11,7 +11,7 @@ constexpr std::array<std::uint64_t, 3> kBounds = {1, 10, 100};
 
 TEST_CASE("tally: a value is counted at the first bound that it does not exceed") {
   Histogram<Tally, kBounds> histogram;
-  for (const std::uint64_t value : {0, 1, 2, 10, 11, 100, 101, 5000}) histogram.add(value);
+  for (const auto value : {0U, 1U, 2U, 10U, 11U, 100U, 101U, 5000U}) histogram.add(value);
   const auto read = histogram.read();
   CHECK(std::vector(read.counts.begin(), read.counts.begin() + 4) ==
         std::vector<std::uint64_t>{2, 2, 2, 2});

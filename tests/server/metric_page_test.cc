@@ -30,7 +30,7 @@ TEST_CASE("metric page: large counts lose no digit") {
 
 TEST_CASE("metric page: a histogram is cumulative, in its unit, and +Inf is the count") {
   Histogram<Tally, kBounds> histogram;
-  for (const std::uint64_t value : {50'000, 100'000, 500'000'000}) histogram.add(value);
+  for (const auto value : {50'000U, 100'000U, 500'000'000U}) histogram.add(value);
   histogram.add(std::uint64_t{4'000'000'000});
   MetricPage page;
   page.histogram("h_seconds", "H.").add(histogram.read(), kPerSecond, {{"x", "1"}});
